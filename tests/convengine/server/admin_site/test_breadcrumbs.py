@@ -8,6 +8,7 @@ from django.apps import apps
 from django.contrib.auth.models import Group, Permission, User
 from django.test import Client
 from django.urls import reverse
+from django.utils.text import capfirst
 
 from convengine.server.admin_site import layout
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -61,6 +62,13 @@ def test_a_row_and_what_is_done_with_it_stand_below_its_list(client: Client) -> 
     assert titles(client, changed) == ["Home", "Access", "Groups", "qa"]
     assert read_crumbs(client, deleted)[-2:] == [("qa", changed), ("Delete", "")]
     assert titles(client, reverse("admin:auth_group_add"))[-1] == "Add group"
+
+
+@pytest.mark.parametrize("model", ["auth_group", "config_admin_cerule", "audit_ceaudit"])
+def test_the_title_of_a_list_is_the_name_of_its_rows(client: Client, model: str) -> None:
+    name = capfirst(str(apps.get_model(*model.rsplit("_", 1))._meta.verbose_name_plural))
+    page = client.get(reverse(f"admin:{model}_changelist")).content.decode()
+    assert re.search(r"<title>\s*([^<]*?)\s*</title>", page)[1] == f"{name} | ConvEngine"  # type: ignore[index]
 
 
 def test_a_page_has_one_main_heading_which_names_it(client: Client) -> None:
