@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import DropdownFilter
 
@@ -153,8 +153,9 @@ class AuditAdmin(OfTurns):
 
     @admin.display(description="stage")
     def code(self, row: CeAudit) -> SafeString:
-        """The stage as rules and the API name it."""
-        return format_html('<small class="ce-id">{}</small>', row.stage)
+        """The stage as rules and the API name it; a narrow column breaks it between words."""
+        words = format_html_join(SafeString("_<wbr>"), "{}", ((word,) for word in row.stage.split("_")))
+        return format_html('<small class="ce-id">{}</small>', words)
 
     @admin.display(description="turn")
     def turn(self, row: CeAudit) -> SafeString | str:
