@@ -83,18 +83,17 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
 def build_form(provider: Provider) -> type[ChannelForm]:
     """The form of a channel of this kind."""
     known = sorted(conf.get("CHANNEL_SECRETS"))
-    where = "Choose its name: what follows CE_CHANNEL_SECRET_ in the environment of this installation."
-    missing = (
-        ""
+    where = (
+        "Choose its name: what follows CE_CHANNEL_SECRET_ in the environment of this installation."
         if known
-        else " This installation has no secrets yet. An operator must set CE_CHANNEL_SECRET_ and a name of your choice."
+        else "This installation has no secrets yet. An operator must set CE_CHANNEL_SECRET_ and a name of your choice."
     )
     fields: dict[str, Any] = {
         f"secret_{name}": forms.ChoiceField(
             label=_write_label(name),
             choices=[("", "---------"), *((word, word) for word in known)],
             widget=UnfoldAdminSelectWidget(),
-            help_text=f"{sentence} {where}{missing}",
+            help_text=f"{sentence} {where}",
         )
         for name, sentence in provider.secrets.items()
     }
@@ -140,7 +139,7 @@ class ChannelAdmin(PagesAdmin):
         """The choice of a provider comes first."""
         providers = list_providers()
         if request.GET.get("provider") not in providers and self.has_add_permission(request):
-            context = {**self.admin_site.each_context(request), "title": "Add a channel", "opts": self.opts}
+            context = {**self.admin_site.each_context(request), "title": "Add channel", "opts": self.opts}
             return TemplateResponse(request, "convengine/add_channel.html", context | {"providers": providers.values()})
         return super().add_view(request, form_url, extra_context)  # type: ignore[no-any-return]
 
