@@ -5,7 +5,7 @@ import pytest
 from audit.narration.decisions import Decision, list_reasons
 from audit.record.events import expand_events
 from audit.record.queries import read_turns
-from config_admin.models import CeRule
+from config_admin.models import CeIntentClassifier, CeRule
 from tests.api import Caller
 from tests.worlds import create_help_desk
 
@@ -30,6 +30,19 @@ def test_each_decision_is_told_with_what_won_and_what_did_not_and_the_value_that
     assert lost.reason == "its condition is not met: vip is false"
     assert found["Intent"].winners
     assert found["Answer"].winners[0].table == "ce_response"
+
+
+def test_a_decision_between_phrases_was_looked_for_by_nothing_but_the_message() -> None:
+    create_help_desk()
+    CeIntentClassifier.objects.create(
+        intent_code="HOURS", state_code="IDLE", rule_type="PHRASE", pattern="are you open"
+    )
+    caller = Caller()
+    caller.say("do you open bottles")
+    decision = read_reasons(caller)["Intent"]
+
+    assert "phrases" in decision.choice.payload["key"]
+    assert decision.key == []
 
 
 def test_a_turn_without_events_tells_nothing() -> None:
