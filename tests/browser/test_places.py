@@ -27,6 +27,9 @@ def test_an_analyst_finds_these_places_and_no_more(somebody: Callable[[], Visito
     for place in PLACES[:-1]:  # *More* is long, and may scroll.
         ben.page.locator(".ce-nav").get_by_role("link", name=place, exact=True).first.click()
         assert ben.page.locator(".ce-nav").evaluate("nav => nav.scrollHeight <= nav.clientHeight"), place
+    ben.page.locator(".ce-nav").get_by_role("link", name="More").click()
+    ben.page.locator(".ce-nav a").last.click()
+    expect(ben.page.locator('.ce-nav [aria-current="page"]')).to_be_in_viewport()
     ben.go("/admin/")
     expect(ben.page.get_by_role("heading", name="Home", exact=True)).to_be_visible()
 
