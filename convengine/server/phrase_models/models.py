@@ -86,8 +86,9 @@ def list_refused(since: datetime) -> Iterable[DerivedRow]:
 
 def describe_refused(since: datetime) -> Iterable[str]:
     """What was found changed since a time, and what to do: a sentence for each table."""
-    for model, found in groupby(list_refused(since), type):
-        rows, meta = list(found), model._meta
+    for _, found in groupby(list_refused(since), type):
+        rows = list(found)
+        meta = rows[0]._meta
         name = meta.verbose_name if len(rows) == 1 else meta.verbose_name_plural
         yield (
             f"{len(rows)} {name} changed outside of the product. The last is row {rows[0]} of {meta.db_table}, found "
