@@ -619,7 +619,8 @@ def test_a_message_with_the_words_of_a_phrase_is_not_only_near_to_it() -> None:
 
     for message, fits in (
         ("when do you open", "the message is the phrase “When do you open?”"),
-        ("so when is it that you open", "the message has the telling words of the phrase “When do you open?”"),
+        ("When do you open, please?", "the message has the telling words of the phrase “When do you open?”"),
+        ("so when is it that you open", "the message is near to the phrase “When do you open?”"),
     ):
         caller = Caller()
         caller.say(message)

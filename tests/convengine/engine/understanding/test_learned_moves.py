@@ -48,7 +48,7 @@ def test_what_no_table_explains_is_the_move_that_it_means(text: str, locale: str
     ("text", "needed"),
     [
         ("could you squeeze us in there on Friday? how full is the town on Friday?", 0.5),
-        ("can you check for Friday if they have a lift on Friday", 0.7),
+        ("can you check if they have a lift", 0.7),
         ("tell me the address of your shop", 0.7),
         ("I want to know the price of a lesson", 0.7),
     ],
