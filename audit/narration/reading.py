@@ -1,6 +1,6 @@
 """How the message of a turn was read: its words with what they are, its moves, and why each value was taken or not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -135,10 +135,7 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
         return None
     unknown_words = list(_list_unknown_words(recorded, text))
     parts = list(_split(text, [*_list_marks(recorded), *unknown_words]))
-    doubts = list(_list_items(recorded.understood, "doubtfulMoves"))
-    moves = [move for move in _list_items(recorded.understood, "moves") if move not in doubts]
-    known = {move["move"] for move in moves}
-    doubtful = [move for move in doubts if move["move"] not in known]
+    moves, doubtful = _list_moves(recorded.understood)
     described = dict.fromkeys(
         (
             *(_describe_move(move, text) for move in moves),
@@ -166,7 +163,7 @@ def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEven
     return _MessageEvents(
         understood,
         is_taken,
-        [item for event in read for item in _list_positions(event.payload)],
+        list(_list_positions(read)),
         latest.get("unexplained") or (),
         get_form(snapshot, row) if snapshot and row else None,
         latest.get("schemaId"),
@@ -182,12 +179,21 @@ def _list_items(payload: Mapping[str, Json], key: str) -> Iterator[Mapping[str, 
             yield item
 
 
-def _list_positions(payload: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+def _list_moves(understood: Mapping[str, Json]) -> tuple[list[Mapping[str, Json]], list[Mapping[str, Json]]]:
+    """The moves that are sure enough, and those of other kinds that are not."""
+    doubts = list(_list_items(understood, "doubtfulMoves"))
+    moves = [move for move in _list_items(understood, "moves") if move not in doubts]
+    known = {move["move"] for move in moves}
+    return moves, [move for move in doubts if move["move"] not in known]
+
+
+def _list_positions(read: Iterable[Event]) -> Iterator[Mapping[str, Json]]:
     """What became of parts of the message, without values that the turn did not refuse, such as those of a question."""
-    refused = {item["field"] for item in payload.get("refused") or () if isinstance(item, Mapping)}
-    for item in _list_items(payload, "positions"):
-        if item["is"] != Role.REFUSED or item["field"] in refused:
-            yield item
+    for event in read:
+        refused = {item["field"] for item in event.payload.get("refused") or () if isinstance(item, Mapping)}
+        for item in _list_items(event.payload, "positions"):
+            if item["is"] != Role.REFUSED or item["field"] in refused:
+                yield item
 
 
 def _describe_move(move: Mapping[str, Json], text: str) -> str:

@@ -51,6 +51,7 @@ def test_what_no_table_explains_is_the_move_that_it_means(text: str, locale: str
         ("can you check if they have a lift", 0.7),
         ("tell me the address of your shop", 0.7),
         ("I want to know the price of a lesson", 0.7),
+        ("wann macht der Laden auf", 0.7),
     ],
 )
 def test_a_question_that_is_learned_has_its_probability_and_the_one_that_it_needs(text: str, needed: float) -> None:
