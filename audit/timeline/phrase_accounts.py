@@ -31,7 +31,7 @@ def has_compared_phrases(events: Sequence[Event]) -> bool:
 def build_phrase_accounts(events: Sequence[Event], snapshot: Snapshot) -> list[PhraseAccount]:
     """The accounts of the texts that a turn compared with phrases; `snapshot` is its configuration."""
     is_open = any(event.name in _OPEN for event in events)
-    taken_for = {event.payload.get(_TAKEN_FOR[event.name]) for event in events if event.name in _TAKEN_FOR}
+    taken_for = {str(event.payload.get(_TAKEN_FOR[event.name])) for event in events if event.name in _TAKEN_FOR}
     return [
         build_phrase_account(snapshot, **compared, taken_for=None if is_open else taken_for)
         for compared in list_compared_texts(events, snapshot)
