@@ -124,7 +124,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
         ranked = _favour(choice.list_counted(ranked), own)
     if not choice.is_sure(ranked):
         beside = {match.intent for match in ranked} if interrupting else own
-        ranked = _keep_best(_weigh(match, 1 / message.find_divisor(match, beside)) for match in ranked)
+        ranked = _keep_best(_scale(match, 1 / message.find_divisor(match, beside)) for match in ranked)
     return replace(choice.choose(ranked), substitution=substitution)
 
 
@@ -312,10 +312,10 @@ def _favour(matches: Sequence[IntentMatch], own: Collection[str]) -> list[Intent
     weights = [1 / (_OWN if match.intent in own else 1) for match in matches]
     weighted = sum(match.confidence * weight for match, weight in zip(matches, weights, strict=True))
     share = sum(match.confidence for match in matches) / (weighted or 1)
-    return _keep_best(_weigh(match, weight * share) for match, weight in zip(matches, weights, strict=True))
+    return _keep_best(_scale(match, weight * share) for match, weight in zip(matches, weights, strict=True))
 
 
-def _weigh(match: IntentMatch, weight: float) -> IntentMatch:
+def _scale(match: IntentMatch, weight: float) -> IntentMatch:
     """The match with so many times its confidence. That makes none certain which was not."""
     most = match.confidence if match.is_identical else 0.999
     return replace(match, confidence=min(most, round(match.confidence * weight, 3)))
