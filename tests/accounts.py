@@ -48,7 +48,7 @@ _OUTCOMES: Mapping[str, Sequence[tuple[str, Any]]] = {
     ],
     "ASSISTANT_OUTPUT": [
         ("Asked the user which intent", lambda payload: payload["responseType"] == "COLLISION"),
-        ("Asked the user what to change", lambda payload: payload["responseType"] == "QUESTION"),
+        ("Asked the user: ", lambda payload: payload["responseType"] == "QUESTION"),
         ("Answered with the fallback text instead of ", lambda payload: "responseId" in payload),
         ("Answered with the text of ", lambda payload: payload["responseType"] == "POLICY"),
         ("Answered with ", lambda payload: "responseId" in payload or payload["responseType"] == "POLICY"),

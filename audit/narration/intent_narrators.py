@@ -8,6 +8,7 @@ from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
 from audit.narration.wording import FORMATS, find_matched_words, quote, row_name
 from audit.record.events import Event
 from convengine.engine.clarification.collision import has_name
+from convengine.engine.forms.stages import FORM_LEFT
 from convengine.engine.rules.verdict import INTENT_NOT_IN_CHANNEL
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
 from convengine.engine.steps.intents.stages import (
@@ -29,6 +30,7 @@ from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, DECISION, ENGINE_RETURN
 from convengine.engine.understanding.phrases.explain import LEAST_NEAR
 from convengine.engine.understanding.phrases.matching import LEAST_LIKENESS
+from convengine.engine.understanding.phrases.wording import list_keys
 from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import quote_intent
 
@@ -165,10 +167,11 @@ def _find_reason_to_leave_out(turn: NarratedTurn, index: int, intent: str, liken
 
 
 def find_user_choice(turn: NarratedTurn, index: int) -> ExtraParts:
-    """Why the intent changed although no phrase matched: the user answered a question of the bot."""
-    loaded = turn.before(index, CONVERSATION_LOADED)
-    is_chosen = loaded is not None and loaded.payload.get("state") == INTENT_COLLISION
-    return {"cause": ("chose it" if is_chosen else "had asked for it before the bot's question",)}
+    """Why the intent changed although no phrase matched: the user answered a question of the bot. Else no cause."""
+    if turn.before(index, CONVERSATION_LOADED, state=INTENT_COLLISION):
+        return {"cause": ("answered the question which intent is meant",)}
+    is_answer = any(event.name == FORM_LEFT and event.payload.get("answers") for event in turn.events[:index])
+    return {"cause": ("had asked for it before the bot's question",) if is_answer else ()}
 
 
 def _is_not_in_channel(candidate: Json) -> bool:
@@ -265,7 +268,11 @@ def _describe_matching_phrase(turn: NarratedTurn, event: Event, pk: Json) -> Par
             return ("the message matches ", name)
         text = quote(words)
     pattern = Fact(text, row.pattern, seq, (_ROWS,), ref, "pattern")
-    return (_FITS.get(kind, "the message contains "), pattern, " (", name, ")")
+    fits = _FITS.get(kind, "the message contains ")
+    if kind == ClassifierType.PHRASE and event.payload.get("score") == 1:
+        is_same = list_keys(row.pattern) == list_keys(_read_tested_text(event) or "")
+        fits = "the message is the phrase " if is_same else "the message has the telling words of the phrase "
+    return (fits, pattern, " (", name, ")")
 
 
 NARRATORS: Mapping[str, Narrator] = {

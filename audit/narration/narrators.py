@@ -15,7 +15,13 @@ from audit.narration.wording import row_name, write_fields
 from audit.record.events import Event
 from convengine.engine.clarification.stages import RESOLVE_RESPONSE_LLM_ERROR
 from convengine.engine.forms.message import find_value
-from convengine.engine.forms.stages import FIELDS_READ, FORM_CLEARED, SCHEMA_EXTRACTION_DETERMINISTIC
+from convengine.engine.forms.stages import (
+    FIELDS_READ,
+    FORM_CLEARED,
+    FORM_LEAVE_ASKED,
+    MESSAGE_UNDERSTOOD,
+    SCHEMA_EXTRACTION_DETERMINISTIC,
+)
 from convengine.engine.pending_actions.stages import PENDING_ACTION_LIFECYCLE
 from convengine.engine.stages import STAGES
 from convengine.engine.steps.actions.stages import (
@@ -27,6 +33,7 @@ from convengine.engine.steps.actions.stages import (
 from convengine.engine.steps.containers.stages import CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
+from convengine.engine.steps.dialogue_act.stages import DIALOGUE_ACT_CLASSIFIED
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_NO_MATCH, INTENT_RESOLVED_BY_CLASSIFIER
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
@@ -42,8 +49,15 @@ from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED, SESSION_
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, MessageIntent
 from convengine.engine.turn.stage import Family, Tone, find_stage
-from convengine.engine.turn.stages import ASSISTANT_OUTPUT, CONVERSATION_RESET, DECISION, RESPONSE_TRANSFORMED
+from convengine.engine.turn.stages import (
+    ASSISTANT_OUTPUT,
+    CONVERSATION_RESET,
+    DECISION,
+    ENGINE_RETURN,
+    RESPONSE_TRANSFORMED,
+)
 from convengine.engine.understanding.decide import OFFER
+from convengine.engine.understanding.moves import MoveKind
 
 #: Stages of these families are about the session that has the form.
 _OF_SESSIONS = (Family.DATA, Family.SESSION)
@@ -111,9 +125,14 @@ def check_status(turn: NarratedTurn, index: int) -> ExtraParts | None:
     return None if is_old else {}
 
 
-def find_action(turn: NarratedTurn, index: int) -> ExtraParts:
-    """The action of an event by its row, else by its key, and why it ran or did not: what the user chose or said."""
+def find_action(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """The action of an event by its row, else by its key, and why it ran or did not: what the user chose or said.
+
+    Returns None for an action that was open and no longer waits at the end of the turn.
+    """
     event = turn.events[index]
+    if event.name == PENDING_ACTION_LIFECYCLE and event.payload.get("event") == "OPEN" and not _waits(turn, index):
+        return None
     parts = {
         "action": _find_decided_row(
             turn, index, rows.PendingAction, DecisionKind.PENDING_ACTION, actionKey="action_key"
@@ -125,7 +144,27 @@ def find_action(turn: NarratedTurn, index: int) -> ExtraParts:
         return parts | {"cause": turn.fill(chosen, "the user chose it with {reply:said}")}
     decided = turn.before(index, INTERACTION_POLICY_DECIDED)
     says_so = decided is not None and decided.payload.get("dialogueAct") in (DialogueAct.AFFIRM, DialogueAct.NEGATE)
-    return parts | {"cause": turn.fill(decided, "the user {dialogueAct:act}") if decided and says_so else ()}
+    is_told = decided and says_so and check_act(turn, turn.events.index(decided)) is not None
+    return parts | {"cause": turn.fill(decided, "the user {dialogueAct:act}") if decided and is_told else ()}
+
+
+def _waits(turn: NarratedTurn, index: int) -> bool:
+    """True if an action that was open still waits at the end of the turn: in its intent and state, and asked about."""
+    scope, end = turn.events[index].state, turn.after(index, ENGINE_RETURN)
+    is_left = end is not None and any(
+        name in scope and end.payload.get(name) != scope[name] for name in ("intent", "state")
+    )
+    asks_else = turn.after(index, FORM_LEAVE_ASKED) or turn.after(index, ASSISTANT_OUTPUT, responseType="QUESTION")
+    return not is_left and asks_else is None
+
+
+def check_act(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """Returns None for a no that is only the wish to stop, else no parts."""
+    understood = turn.before(len(turn.events), MESSAGE_UNDERSTOOD)
+    listed = understood.payload.get("moves") if understood else None
+    moves = {move["move"] for move in listed or () if isinstance(move, Mapping)}
+    is_no = turn.events[index].payload.get("dialogueAct") == DialogueAct.NEGATE
+    return None if is_no and MoveKind.LEAVE in moves and MoveKind.NEGATE not in moves else {}
 
 
 def find_source(turn: NarratedTurn, index: int) -> ExtraParts:
@@ -208,6 +247,7 @@ PARTS: Mapping[str, PartsMaker] = {
     SCHEMA_STATUS: check_status,
     SESSION_LIFECYCLE: find_move,
     MESSAGE_INTENT_CLASSIFIED: check_meaning,
+    DIALOGUE_ACT_CLASSIFIED: check_act,
     TOOL_ORCHESTRATION_REQUEST: check_tool_call,
 }
 
@@ -216,7 +256,7 @@ _ANSWERS: Mapping[str, str] = {
     "POLICY": "Answered with the text of {policyId:row ce_policy}",
     "OVERRIDE": "Answered {source:phrase answered_by}",
     "COLLISION": "Asked the user which intent is meant",
-    "QUESTION": "Asked the user what to change",
+    "QUESTION": "Asked the user",
     "DERIVED": "Answered with {responseId:row ce_response}, as the model wrote it",
     "EXACT": "Answered with {responseId:row ce_response}",
 }

@@ -20,7 +20,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "PHRASE": "the message matches",
     },
     "refused": {
-        "AMBIGUOUS": "it may mean several values",
+        "AMBIGUOUS": "several values are possible",
         "INVALID_DATE": "there is no such day",
         "INVALID_TIME": "there is no such time",
         "WEEKDAY_MISMATCH": "the weekday does not fit the date",
@@ -102,7 +102,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
     "offered": {
         "SUPPOSED": "the message only supposes it, so the bot asks first",
         "SIMILAR": "the words are only similar to an option, so the bot asks first",
-        "MEANING": "the words mean about the same as an option, so the bot asks first",
+        "MEANING": "the words mean about the same as this value, so the bot asks first",
         "UNEXPLAINED": "other words beside it were not understood, so the bot asks first",
         "UNCLEAR": "it may be meant for something else, so the bot asks first",
         "MODEL": "only the model understands the words like this, so the bot asks first",

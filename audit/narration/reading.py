@@ -1,6 +1,6 @@
 """How the message of a turn was read: its words with what they are, its moves, and why each value was taken or not."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import pairwise
@@ -13,22 +13,23 @@ from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.message import find_value
 from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD
 from convengine.engine.redaction import MASK
+from convengine.engine.steps.intents.stages import INTENT_RESOLVED_BY_AGENT, INTENT_RESOLVED_BY_CLASSIFIER
+from convengine.engine.steps.responses.stages import DIGRESSION_ANSWERED
 from convengine.engine.turn import rows
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.free_text import TEXT
-from convengine.engine.understanding.learned_moves import SURE
-from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.phrases.terms import detect_languages
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.sentences import ASKS, Subject, find_nearest
 from convengine.engine.understanding.span import Reason, list_sorts
-from convengine.engine.understanding.understand import find_least_probability
 from convengine.json_value import Json
 
 #: Cues that only stand beside what matters.
 _SMALL = frozenset({"filler", "courtesy", "joint", "label_joint", "lead_in", "lead_out", "range"})
+#: The events of an intent that took the message.
+_TAKEN_BY_INTENT = (DIGRESSION_ANSWERED, INTENT_RESOLVED_BY_AGENT, INTENT_RESOLVED_BY_CLASSIFIER)
 #: Moves of whole clauses, whose words are marked one by one.
 _CLAUSE_MOVES = frozenset({"ASK"})
 
@@ -111,6 +112,8 @@ class _MessageEvents:
     """What the events of a turn say of its message."""
 
     understood: Mapping[str, Json]
+    #: An intent took the message, and its words with it.
+    is_taken: bool = False
     #: Of the events FIELDS_READ, the latest first.
     positions: Sequence[Mapping[str, Json]] = ()
     unexplained: Sequence[Sequence[int]] = ()
@@ -132,9 +135,7 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
         return None
     unknown_words = list(_list_unknown_words(recorded, text))
     parts = list(_split(text, [*_list_marks(recorded), *unknown_words]))
-    moves = list(_list_items(recorded.understood, "moves"))
-    known = {move["move"] for move in moves}
-    doubtful = [move for move in _list_items(recorded.understood, "doubtfulMoves") if move["move"] not in known]
+    moves, doubtful = _list_moves(recorded.understood)
     described = dict.fromkeys(
         (
             *(_describe_move(move, text) for move in moves),
@@ -153,14 +154,16 @@ def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEven
     understood = next((event.payload for event in events if event.name == MESSAGE_UNDERSTOOD), None)
     if understood is None:
         return None
+    is_taken = any(event.name in _TAKEN_BY_INTENT for event in events)
     read = [event for event in reversed(events) if event.name == FIELDS_READ and "positions" in event.payload]
     if not read:
-        return _MessageEvents(understood)
+        return _MessageEvents(understood, is_taken)
     latest = read[0].payload
     row = snapshot.row(rows.OutputSchema, latest.get("schemaId")) if snapshot else None
     return _MessageEvents(
         understood,
-        [item for event in read for item in _list_items(event.payload, "positions")],
+        is_taken,
+        list(_list_positions(read)),
         latest.get("unexplained") or (),
         get_form(snapshot, row) if snapshot and row else None,
         latest.get("schemaId"),
@@ -176,17 +179,33 @@ def _list_items(payload: Mapping[str, Json], key: str) -> Iterator[Mapping[str, 
             yield item
 
 
+def _list_moves(understood: Mapping[str, Json]) -> tuple[list[Mapping[str, Json]], list[Mapping[str, Json]]]:
+    """The moves that are sure enough, and those of other kinds that are not."""
+    doubts = list(_list_items(understood, "doubtfulMoves"))
+    moves = [move for move in _list_items(understood, "moves") if move not in doubts]
+    known = {move["move"] for move in moves}
+    return moves, [move for move in doubts if move["move"] not in known]
+
+
+def _list_positions(read: Iterable[Event]) -> Iterator[Mapping[str, Json]]:
+    """What became of parts of the message, without values that the turn did not refuse, such as those of a question."""
+    for event in read:
+        refused = {item["field"] for item in event.payload.get("refused") or () if isinstance(item, Mapping)}
+        for item in _list_items(event.payload, "positions"):
+            if item["is"] != Role.REFUSED or item["field"] in refused:
+                yield item
+
+
 def _describe_move(move: Mapping[str, Json], text: str) -> str:
     """A move in words; of a learned one also how likely it is, how likely it must be, and the most similar sentence."""
     name, probability = find_phrase("move", move["move"]), move.get("probability")
     if not isinstance(probability, float):
         return name
-    asks = move["move"] in _CLAUSE_MOVES
-    subject, class_name = (Subject.ASKS, ASKS) if asks else (Subject.MOVES, move["move"])
+    subject, class_name = (Subject.ASKS, ASKS) if move["move"] in _CLAUSE_MOVES else (Subject.MOVES, move["move"])
     languages = [language.tables.name for language in detect_languages(text)]
     nearest = find_nearest(subject, text[move["start"] : move["end"]], class_name, languages)
-    needed = format_confidence(SURE if asks else find_least_probability(MoveKind(move["move"])))
-    return f"{name} ({format_confidence(probability)}; {needed} is needed; as in “{nearest}”)"
+    needed = f"{format_confidence(move['needed'])} is needed; " if "needed" in move else ""
+    return f"{name} ({format_confidence(probability)}; {needed}as in “{nearest}”)"
 
 
 def _list_values(event: Event) -> Iterator[tuple[str, Json]]:
@@ -231,7 +250,10 @@ def _overlaps(first: Mapping[str, Json], second: Mapping[str, Json]) -> bool:
 
 
 def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[MessagePart]:
-    """The words that nothing explains, neighbours as one part, with the field that refused them, else the asked one."""
+    """The words that nothing explains, neighbours as one part, with the field that refused them, else the asked one.
+
+    If an intent took the message, only refused words are left.
+    """
     joined: list[list[int]] = []
     for start, end in recorded.unexplained:
         if joined and not text[joined[-1][1] : start].strip():
@@ -244,8 +266,9 @@ def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[Message
             for item in recorded.positions
             if item["is"] == Role.REFUSED and item["start"] <= start and end <= item["end"]
         )
-        unknown_field = _find_field(recorded, next(refusing, recorded.asked_path))
-        yield MessagePart(text[start:end], Role.UNEXPLAINED, start, end, field=unknown_field)
+        path = next(refusing, "" if recorded.is_taken else recorded.asked_path)
+        if path or not recorded.is_taken:
+            yield MessagePart(text[start:end], Role.UNEXPLAINED, start, end, field=_find_field(recorded, path))
 
 
 def _split(text: str, marks: Sequence[MessagePart]) -> Iterator[MessagePart]:
@@ -281,7 +304,7 @@ def _describe_value(recorded: _MessageEvents, text: str, item: Mapping[str, Json
     value = None if role in (Role.REFUSED, Role.PASSED_OVER) else recorded.values.get(path)
     form_field = _find_field(recorded, path)
     shown = say_value(form_field.spec, value) if form_field and value not in (None, MASK) else excerpt_value(value)
-    words = text[item["start"] : item["end"]]
+    words = text[item["start"] : item["end"]].rstrip(" ,;")
     if role is Role.TAKEN and why == TEXT and words.strip() != text.strip():
         why = "PART"
     reason = find_phrase(role.value.lower(), why)

@@ -202,9 +202,10 @@ def _write_field(item: Json, specs: Mapping[str, FieldSpec]) -> str:
 
 
 def _quote_end(value: Json) -> str:
-    """A text in quotation marks; of a long one, its end."""
+    """A text in quotation marks; of a long one, its last words."""
     text = " ".join(value.split()) if isinstance(value, str) else plain(value)
-    return quote(text) if len(text) <= _SAID else f"“…{reveal_invisible(text[-_SAID:])}”"
+    words = text[-_SAID - 1 :].partition(" ")[2] or text[-_SAID:]
+    return quote(text) if len(text) <= _SAID else f"“…{reveal_invisible(words)}”"
 
 
 def _phase(value: Json) -> str:

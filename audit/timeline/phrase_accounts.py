@@ -5,10 +5,22 @@ from typing import Any
 
 from audit.narration.decisions import Choice, list_choices
 from audit.record.events import Event
+from convengine.engine.forms.stages import FORM_LEAVE_ASKED
+from convengine.engine.steps.intents.stages import INTENT_RESOLVE_NEEDS_CLARIFICATION, INTENT_RESOLVED_BY_CLASSIFIER
+from convengine.engine.steps.responses.stages import DIGRESSION_ANSWERED, NOT_UNDERSTOOD
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.server.admin_site.phrase_account import PhraseAccount, build_phrase_account
+
+#: The events after which a message is still to be understood.
+_OPEN = (NOT_UNDERSTOOD, INTENT_RESOLVE_NEEDS_CLARIFICATION)
+#: The events that name the intent for which a message was taken, and the key of the intent.
+_TAKEN_FOR: Mapping[str, str] = {
+    DIGRESSION_ANSWERED: "intent",
+    FORM_LEAVE_ASKED: "intent",
+    INTENT_RESOLVED_BY_CLASSIFIER: "resolvedIntent",
+}
 
 
 def has_compared_phrases(events: Sequence[Event]) -> bool:
@@ -18,7 +30,12 @@ def has_compared_phrases(events: Sequence[Event]) -> bool:
 
 def build_phrase_accounts(events: Sequence[Event], snapshot: Snapshot) -> list[PhraseAccount]:
     """The accounts of the texts that a turn compared with phrases; `snapshot` is its configuration."""
-    return [build_phrase_account(snapshot, **compared) for compared in list_compared_texts(events, snapshot)]
+    is_open = any(event.name in _OPEN for event in events)
+    taken_for = {str(event.payload.get(_TAKEN_FOR[event.name])) for event in events if event.name in _TAKEN_FOR}
+    return [
+        build_phrase_account(snapshot, **compared, taken_for=None if is_open else taken_for)
+        for compared in list_compared_texts(events, snapshot)
+    ]
 
 
 def list_compared_texts(events: Sequence[Event], snapshot: Snapshot) -> Iterator[dict[str, Any]]:

@@ -73,7 +73,7 @@ def test_from_a_timeline_to_the_reason_and_to_the_row_as_it_was(
     told = card.locator(".ce-account")
     expect(told).to_contain_text(
         re.compile(
-            r"Recognised the intent “Cancel an order”, because the message is near to the phrase “.+” "
+            r"Recognised the intent “Cancel an order”, because the message is the phrase “.+” "
             r"\(phrase (“.+”|\d+) ce_intent_classifier \d+"
         )
     )

@@ -152,7 +152,7 @@ def _describe_passing_over(understanding: Understanding, span: Span) -> dict[str
 
 def _describe_move(understanding: Understanding, move: Move) -> dict[str, Json]:
     start, end = understanding.find_position(move.start, move.end)
-    learned = {} if move.probability == 1 else {"probability": move.probability}
+    learned = {} if move.probability == 1 else {"probability": move.probability, "needed": move.needed}
     return {"move": move.kind.value, "start": start, "end": end, **learned}
 
 

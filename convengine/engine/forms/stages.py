@@ -24,7 +24,8 @@ MESSAGE_UNDERSTOOD = declare_stage(
     (
         "How the message was understood: its moves, such as a yes or a question, the parts that may be values, and the "
         "words that say what a clause does. Numbers are positions in the message, which has `size` characters. Moves "
-        "that were learned from sentences have a `probability`; those in `doubtfulMoves` were not sure enough."
+        "that were learned from sentences have a `probability`, and the one that was `needed`; those in "
+        "`doubtfulMoves` were not sure enough."
     ),
     steps=_READING_STEPS,
     keys="moves doubtfulMoves spans cues size",

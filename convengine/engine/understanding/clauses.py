@@ -50,8 +50,9 @@ class Clause:
     end: int
     force: Force
     cues: tuple[Cue, ...] = ()
-    #: How likely it asks, where that was learned from sentences.
+    #: How likely it asks, where that was learned from sentences, and how likely it had to be.
     probability: float = 1.0
+    needed: float = 0.0
 
     def overlaps(self, other: Extent) -> bool:
         """True for words that both have."""

@@ -52,7 +52,7 @@ def settle_questions(
         if before is not None and before.force is Force.ASKS and clause.force is Force.SUPPOSES:
             asking = _rate_asking(chart, before.start, clause.end, learned) if clause.start == before.end else 0.0
             asks = asking >= SURE_YES
-            settled.append(replace(clause, force=Force.ASKS, probability=asking) if asks else clause)
+            settled.append(replace(clause, force=Force.ASKS, probability=asking, needed=SURE_YES) if asks else clause)
         else:
             settled.append(_settle(chart, clause, learned) if _may_wish(chart, clause, spans) else clause)
     return (*settled, *clauses[_MOST_CLAUSES:])
@@ -71,7 +71,7 @@ def _may_wish(chart: Chart, clause: Clause, spans: Sequence[Span]) -> bool:
 
 def _settle(chart: Chart, clause: Clause, learned: LearnedPort) -> Clause:
     asking = _rate_asking(chart, clause.start, clause.end, learned)
-    return replace(clause, force=Force.ASKS if asking >= SURE else Force.STATES, probability=asking)
+    return replace(clause, force=Force.ASKS if asking >= SURE else Force.STATES, probability=asking, needed=SURE)
 
 
 def _rate_asking(chart: Chart, start: int, end: int, learned: LearnedPort) -> float:
@@ -90,8 +90,8 @@ class Learned:
     move: Move | None
     #: Moves of the tables that it is not.
     dropped: tuple[Move, ...] = ()
-    #: It asks something.
-    asks: bool = False
+    #: How likely it asks something, if that is likely enough; else 0.
+    asking: float = 0.0
 
 
 def learn_moves(
@@ -169,9 +169,10 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move], learned: LearnedPo
     is_covered = bool(own) and _is_covered(clause, _list_words(chart, clause), own)
     if name == NONE:
         dropped = tuple(own) if probability >= SURE_YES and not is_covered else ()
-        asks = len(dropped) == len(own) and _asks_unmarked(chart, clause, probability, learned)
-        return Learned(clause, None, dropped, asks=asks)
-    move = Move(MoveKind(name), clause.start, clause.end, probability=probability)
+        may_ask = len(dropped) == len(own) and probability >= DOUBTFUL
+        return Learned(clause, None, dropped, _rate_unmarked(chart, clause, learned) if may_ask else 0.0)
+    kind = MoveKind(name)
+    move = Move(kind, clause.start, clause.end, probability=probability, needed=find_least_probability(kind))
     others = tuple(other for other in own if other.kind is not move.kind)
     if len(others) < len(own):
         return Learned(clause, None, others)
@@ -179,17 +180,17 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move], learned: LearnedPo
     return Learned(clause, move, others) if is_likely and not is_covered else Learned(clause, None)
 
 
-def _asks_unmarked(chart: Chart, clause: Clause, is_none: float, learned: LearnedPort) -> bool:
-    """True for a clause that asks something without a sign of a question: "tell me the address".
+def find_least_probability(kind: MoveKind) -> float:
+    """The probability from which on a learned move does what it says."""
+    return SURE_YES if kind in (MoveKind.AFFIRM, MoveKind.RESTART) else SURE_END if kind in ENDING else SURE
 
-    `is_none`: the probability that it is no move.
-    """
-    if is_none < DOUBTFUL:
-        return False
-    is_long = len(_list_words(chart, clause)) >= _FEWEST_ASKING
-    return (
-        clause.force is Force.STATES and is_long and _rate_asking(chart, clause.start, clause.end, learned) >= SURE_YES
-    )
+
+def _rate_unmarked(chart: Chart, clause: Clause, learned: LearnedPort) -> float:
+    """How likely a clause asks something without a sign of a question, "tell me the address"; 0 unless it is sure."""
+    if clause.force is not Force.STATES or len(_list_words(chart, clause)) < _FEWEST_ASKING:
+        return 0.0
+    asking = _rate_asking(chart, clause.start, clause.end, learned)
+    return asking if asking >= SURE_YES else 0.0
 
 
 def _is_possible(chart: Chart, clause: Clause, kind: MoveKind) -> bool:

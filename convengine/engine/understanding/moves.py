@@ -44,8 +44,9 @@ class Move:
     end: int
     is_whole: bool = True
     is_mended: bool = False
-    #: How sure it is; less than 1 for one that is learned from sentences.
+    #: How sure it is; less than 1 for one that is learned from sentences. And how sure it must be to count.
     probability: float = 1.0
+    needed: float = 0.0
 
 
 #: A move and those behind it.
@@ -72,7 +73,9 @@ def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
         start = next(
             (cue.end for cue in clause.cues if cue.start == clause.start and cue.name == "joint"), clause.start
         )
-        yield Move(MoveKind.ASK, start, clause.end, is_whole=False, probability=clause.probability)
+        yield Move(
+            MoveKind.ASK, start, clause.end, is_whole=False, probability=clause.probability, needed=clause.needed
+        )
     for name, kind in (("correction", MoveKind.CORRECT), ("clearing", MoveKind.CLEAR)):
         cue = next((cue for cue in clause.cues if cue.name == name), None)
         if cue is not None and _says_more(chart, clause, cue):

@@ -56,7 +56,7 @@ def rate(subject: Subject, text: str) -> Mapping[str, float]:
 
 
 def decide(learned: LearnedPort, subject: Subject, text: str) -> tuple[str, float]:
-    """The likeliest class of a text, and its probability."""
+    """The likeliest class of a text, and its probability; less than 1, which only words of the tables have."""
 
     def compute() -> Json:
         rated = rate(subject, text)
@@ -64,7 +64,7 @@ def decide(learned: LearnedPort, subject: Subject, text: str) -> tuple[str, floa
         return [name, rated[name]]
 
     name, probability = learned.decide(LearnedSubject(subject.value), text, compute)
-    return str(name), float(probability)
+    return str(name), min(0.999, float(probability))
 
 
 def find_nearest(subject: Subject, text: str, name: str, languages: Collection[str] = ()) -> str:

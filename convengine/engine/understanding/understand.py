@@ -14,7 +14,6 @@ from convengine.engine.understanding.language import Tables
 from convengine.engine.understanding.learned_moves import (
     ENDING,
     SURE,
-    SURE_END,
     SURE_YES,
     Learned,
     learn_moves,
@@ -148,13 +147,17 @@ def _apply(
     moves: tuple[Move, ...],
 ) -> tuple[tuple[Clause, ...], tuple[Move, ...]]:
     """The clauses with those that were learned to ask, and the moves of the tables that still hold."""
-    if asking := cover(each.clause for each in learned if each.asks):
-        clauses = tuple(
-            clause if asking.isdisjoint(cover([clause])) else replace(clause, force=Force.ASKS) for clause in clauses
-        )
+    if asking := [each for each in learned if each.asking]:
+        clauses = tuple(_apply_asking(clause, asking) for clause in clauses)
         moves = _find_moves(chart, clauses, spans)
     dropped = {move for each in learned for move in each.dropped}
     return clauses, tuple(move for move in moves if move not in dropped)
+
+
+def _apply_asking(clause: Clause, asking: Sequence[Learned]) -> Clause:
+    """The clause, which asks if it is part of one of those that were learned to ask."""
+    own = next((each.asking for each in asking if clause.overlaps(each.clause)), 0.0)
+    return replace(clause, force=Force.ASKS, probability=own, needed=SURE_YES) if own else clause
 
 
 def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) -> tuple[Move, ...]:
@@ -163,16 +166,11 @@ def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) 
     return tuple(move for move in find_moves(chart, clauses) if not any(is_part(move, span) for span in plain))
 
 
-def find_least_probability(kind: MoveKind) -> float:
-    """The probability from which on a learned move counts."""
-    return SURE_YES if kind is MoveKind.RESTART else SURE_END if kind in ENDING else SURE
-
-
 def _counts(move: Move) -> bool:
-    return move.probability >= find_least_probability(move.kind)
+    """True for a move that is sure enough, and for a likely yes: what it would run is asked about."""
+    return move.probability >= (SURE if move.kind is MoveKind.AFFIRM else move.needed)
 
 
 def _is_doubtful(move: Move) -> bool:
     """True for a move that the user is asked about: a yes may run something, others end the form or hand over."""
-    least = SURE_YES if move.kind is MoveKind.AFFIRM else SURE_END
-    return move.kind in (MoveKind.AFFIRM, *ENDING) and move.probability < least
+    return move.kind in (MoveKind.AFFIRM, *ENDING) and move.probability < move.needed

@@ -79,12 +79,18 @@ def build_phrase_account(
     interrupting: bool = False,
     own: Collection[str] = (),
     recorded: Mapping[Any, float] | None = None,
+    taken_for: Collection[str] | None = None,
 ) -> PhraseAccount:
-    """Explain what a message means on a configuration. `recorded`: the confidences of a turn, by phrase."""
+    """Explain what a message means on a configuration. `recorded`: the confidences of a turn, by phrase.
+
+    `taken_for`: the intents for which a turn took the message; there is advice only on them. None if the turn did not
+    understand it, or asked which intent is meant.
+    """
     with choose_making(Making.PREVIEW), limit_waits(_MOST_SECONDS):
         account = explain_match(snapshot, text, interrupting=interrupting, own=own)
     ranked, matches = account.ranked, account.matches
     confidence = ranked[0].confidence if ranked else 0.0
+    is_open = taken_for is None or any(match.intent in taken_for for match in matches.hits)
     changing = [share for share in account.words if abs(_find_change(share, confidence)) >= _LEAST_CHANGE]
     return PhraseAccount(
         [_describe_intent(snapshot, match, is_meant=match in matches.hits) for match in ranked[:_LISTED]],
@@ -92,7 +98,7 @@ def build_phrase_account(
         len(account.words) - len(changing),
         account.further_words,
         describe_needed_score(snapshot, matches.min_confidence, [match.confidence for match in matches.hits]),
-        list(_advise(snapshot, account, text)),
+        list(_advise(snapshot, account, text)) if is_open else [],
         "" if recorded is None else _describe_difference(snapshot, ranked, recorded),
         interrupting,
     )
@@ -136,7 +142,7 @@ def _advise(snapshot: Snapshot, account: MatchAccount, text: str) -> Iterator[st
     near, hits = account.near, account.matches.hits
     names = [_quote_intent(snapshot, match.intent) for match in near[:_NAMED]]
     if not names:
-        yield "No intent is near. Add the message as a phrase of the intent that it means."
+        yield "No intent is near. If the message means one, add it as a phrase of that intent."
     elif len(hits) == 1 and list_keys(hits[0].phrase.text) == list_keys(text):
         yield f"The message is {_quote(hits[0].phrase)}. If it means another intent, move the phrase there."
     elif len(hits) == 1 or not near[0].is_identical:
@@ -160,7 +166,7 @@ def _advise_to_add(names: Sequence[str], *, is_sure: bool) -> str:
         return f"If the message does not mean {names[0]}, add it as a phrase of the intent that it means."
     if len(names) == 1:
         return f"If the message means {names[0]}, add it as a phrase of {names[0]}."
-    return f"Add the message as a phrase of the intent that it means: {join_alternatives(names)}."
+    return f"If the message means one of {join_alternatives(names)}, add it as a phrase of that intent."
 
 
 def _quote_intent(snapshot: Snapshot, intent: str) -> str:

@@ -23,8 +23,6 @@ def describe_needed_score(snapshot: Snapshot, needed: float, scores: Sequence[fl
     minimum, margin = live_settings.read(snapshot, MIN_CONFIDENCE).value, live_settings.read(snapshot, MARGIN).value
     if scores and needed > minimum:
         points = format_confidence(margin).removesuffix("\N{NO-BREAK SPACE}%")
-        reason = (
-            f"because the best intent has {format_confidence(max(scores))}: others count up to {points} points below"
-        )
-        return f"A confidence of {format_confidence(needed)} is needed, {reason}."
+        best = f"The best intent has a confidence of {format_confidence(max(scores))}"
+        return f"{best}. Others count from {format_confidence(needed)} on, which is {points} points below."
     return f"A confidence of {format_confidence(needed)} is needed, the minimum for all intents."

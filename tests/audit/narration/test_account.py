@@ -433,6 +433,17 @@ def test_an_action_that_waits_is_told_apart_from_one_that_is_settled_in_the_same
     chosen = event("DISAMBIGUATION_RESOLVED", 2, actionKey="cancel", reply="the first")
 
     assert narrate(opened) == ["The action cancel waits for confirmation."]
+    for later in (
+        event("ENGINE_RETURN", 2, intent="CANCEL", state="COLLECT"),
+        event("ENGINE_RETURN", 2, intent="HOURS", state="CONFIRM"),
+        event("ENGINE_RETURN", 2, intent="UNKNOWN", state="INTENT_COLLISION"),
+        event("FORM_LEAVE_ASKED", 2, schemaId=1),
+        event("ASSISTANT_OUTPUT", 2, responseType="QUESTION", output="What should I change?"),
+    ):
+        left = replace(opened, state={"intent": "CANCEL", "state": "CONFIRM"})
+        assert not [text for text in narrate(left, later) if "waits" in text]
+        stays = event("ENGINE_RETURN", 3, intent="CANCEL", state="CONFIRM")
+        assert [text for text in narrate(left, stays) if "waits" in text]
     assert narrate(opened, ran) == ["The action orders:cancel ran once, by the task orders."]
     assert narrate(said, ran) == ["The action orders:cancel ran once, by the task orders, because the user says yes."]
     assert narrate(chosen, ran)[-1] == (
@@ -568,6 +579,55 @@ def test_a_wish_for_a_person_is_no_misunderstanding_and_no_failed_answer() -> No
     ]
 
 
+def test_a_question_of_the_form_is_told_in_its_words() -> None:
+    for output in ("What should I change: day or size?", "Just to be sure: day: Friday. Shall I go ahead?"):
+        asked = event("ASSISTANT_OUTPUT", 1, responseType="QUESTION", output=output)
+        assert narrate(asked) == [f"Asked the user: “{output}”"]
+
+
+@pytest.mark.parametrize(
+    ("moves", "is_told"), [(["LEAVE"], False), (["LEAVE", "NEGATE"], True), (["NEGATE"], True), ([], True)]
+)
+def test_a_wish_to_stop_is_not_told_as_a_no(moves: list[str], is_told: bool) -> None:
+    understood = event("MESSAGE_UNDERSTOOD", 1, moves=[{"move": move, "start": 0, "end": 4} for move in moves])
+    act = event("DIALOGUE_ACT_CLASSIFIED", 2, dialogueAct="NEGATE", dialogueActSource="REGEX")
+    decided = event("INTERACTION_POLICY_DECIDED", 3, policyDecision="REJECT_PENDING_ACTION", dialogueAct="NEGATE")
+    rejected = event("PENDING_ACTION_REJECTED", 4, actionKey="cancel")
+
+    told = narrate(understood, act, decided, rejected)
+
+    assert [text for text in told if text == "The user says no."] == ["The user says no."] * is_told
+    assert any("because the user says no" in text for text in told) is is_told
+
+
+def test_the_end_of_a_long_answer_begins_with_a_whole_word() -> None:
+    question = " ".join(f"word{number}" for number in range(60))
+
+    (told,) = narrate(event("RESPONSE_TRANSFORMED", 1, kind="DIGRESSION", by="DIGRESSION", after=question))
+
+    assert re.search(r"“…word\d+ ", told)
+    assert told.endswith("word59”.")
+
+
+def test_a_message_with_the_words_of_a_phrase_is_not_only_near_to_it() -> None:
+    create_help_desk()
+    with change_set(reason="phrases"):
+        CeIntentClassifier.objects.all().delete()
+        CeIntentClassifier.objects.create(
+            intent_code="HOURS", state_code="IDLE", rule_type="PHRASE", pattern="When do you open?"
+        )
+
+    for message, fits in (
+        ("when do you open", "the message is the phrase “When do you open?”"),
+        ("When do you open, please?", "the message has the telling words of the phrase “When do you open?”"),
+        ("so when is it that you open", "the message is near to the phrase “When do you open?”"),
+    ):
+        caller = Caller()
+        caller.say(message)
+        (sentence,) = [text for text in narrate(*events_of(caller, 1)) if text.startswith("Recognised the intent")]
+        assert f"because {fits} (" in sentence
+
+
 def test_an_accepted_offer_is_no_value_that_the_message_gave() -> None:
     context = {"tariff": "Comfort", "email": "ann@example.com"}
     read = event("FIELDS_READ", asked="tariff", read=["tariff"], refused=[], by={"tariff": "OFFER"})
@@ -582,17 +642,25 @@ def test_an_accepted_offer_is_no_value_that_the_message_gave() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "cause"),
-    [("INTENT_COLLISION", "chose it"), ("COLLECT", "had asked for it before the bot's question")],
+    ("state", "answers", "cause"),
+    [
+        ("INTENT_COLLISION", None, ", because the user answered the question which intent is meant"),
+        ("COLLECT", "LEAVE_QUESTION", ", because the user had asked for it before the bot's question"),
+        ("COLLECT", None, ""),
+        ("DONE", None, ""),
+    ],
 )
-def test_an_intent_that_the_user_chose_is_not_recognised_by_phrases(state: str, cause: str) -> None:
+def test_an_intent_that_the_user_chose_is_not_recognised_by_phrases(
+    state: str, answers: str | None, cause: str
+) -> None:
     loaded = event("CONVERSATION_LOADED", 1, intent="UNKNOWN", state=state)
-    none, resolved = (
+    none, left, resolved = (
         event("INTENT_CLASSIFIER_NO_MATCH", 2),
-        event("INTENT_RESOLVED_BY_CLASSIFIER", 3, resolvedIntent="FEES"),
+        event("FORM_LEFT", 3, **({"answers": answers} if answers else {})),
+        event("INTENT_RESOLVED_BY_CLASSIFIER", 4, resolvedIntent="FEES"),
     )
 
-    assert narrate(loaded, none, resolved)[1:] == [f"The intent is FEES, because the user {cause}."]
+    assert narrate(loaded, none, left, resolved)[-1] == f"The intent is FEES{cause}."
     assert narrate(loaded, none)[1:] == ["No phrase matches the message."]
 
 

@@ -2,7 +2,7 @@
 
 import re
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -53,9 +53,12 @@ def say(caller: Caller, *messages: str) -> MessageReading:
 def read_understood(message: str, positions: Sequence[Json] = (), **understood: Json) -> MessageReading | None:
     """The reading of a message by what events say, without a form."""
     payloads = {"MESSAGE_UNDERSTOOD": {"size": len(message), **understood}, "FIELDS_READ": {"positions": positions}}
-    stored = (StoredEvent(uuid.uuid4(), None, 1, 0, 1, name, {}, timezone.now()) for name in payloads)
-    events = [Event(row, payloads[row.stage], {}, None) for row in stored]
-    return read_message_of_turn(events, message, None)
+    return read_message_of_turn(list(make_events(payloads)), message, None)
+
+
+def make_events(payloads: Mapping[str, dict[str, Json]]) -> Iterator[Event]:
+    for name, payload in payloads.items():
+        yield Event(StoredEvent(uuid.uuid4(), None, 1, 0, 1, name, {}, timezone.now()), payload, {}, None)
 
 
 def list_marks(reading: MessageReading) -> list[tuple[str, str, str]]:
@@ -167,6 +170,61 @@ def test_a_text_that_was_cut_is_not_said_to_be_as_it_was_written(
 
     assert reading
     assert reading.values[0].reason.startswith(reason)
+
+
+def test_a_yes_that_is_likely_and_not_sure_is_told_with_what_it_needs() -> None:
+    likely = {"move": "AFFIRM", "start": 0, "end": 19, "probability": 0.58, "needed": 0.7}
+    unsaid = {key: value for key, value in likely.items() if key != "needed"}
+
+    for moves, doubts, told in (
+        ([likely], [likely], "perhaps yes (58\N{NO-BREAK SPACE}%; 70\N{NO-BREAK SPACE}% is needed; as in “"),
+        ([{**likely, "probability": 0.8}], [], "yes (80\N{NO-BREAK SPACE}%; 70\N{NO-BREAK SPACE}% is needed; as in “"),
+        ([unsaid], [], "yes (58\N{NO-BREAK SPACE}%; as in “"),
+    ):
+        reading = read_understood("you may submit that", moves=moves, doubtfulMoves=doubts)
+        assert reading
+        (move,) = reading.moves
+        assert move.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("stage", "is_marked"),
+    [
+        ("INTENT_RESOLVED_BY_CLASSIFIER", False),
+        ("INTENT_RESOLVED_BY_AGENT", False),
+        ("DIGRESSION_ANSWERED", False),
+        ("NOT_UNDERSTOOD", True),
+    ],
+)
+def test_words_that_an_intent_took_are_not_marked_as_not_understood(stage: str, is_marked: bool) -> None:
+    message, tartan = (
+        "where is my tartan",
+        {"field": "size", "is": "REFUSED", "why": "AMBIGUOUS", "start": 12, "end": 18},
+    )
+    payloads: dict[str, dict[str, Json]] = {
+        "MESSAGE_UNDERSTOOD": {"size": len(message)},
+        "FIELDS_READ": {"positions": [tartan], "refused": [], "unexplained": [[0, 5], [12, 18]]},
+        stage: {},
+    }
+
+    reading = read_message_of_turn(list(make_events(payloads)), message, None)
+
+    assert reading
+    assert not reading.values, "the turn refused no value"
+    assert [word.text for word in reading.unknown_words] == (["where", "tartan"] if is_marked else [])
+    payloads["FIELDS_READ"]["refused"] = [{"field": "size", "text": "tartan", "reason": "AMBIGUOUS"}]
+    reading = read_message_of_turn(list(make_events(payloads)), message, None)
+    assert reading
+    assert [value.reason for value in reading.values] == ["Several values are possible."]
+
+
+def test_the_sign_behind_a_value_is_no_part_of_it() -> None:
+    position = {"field": "meter", "is": "TAKEN", "why": "LABEL", "start": 6, "end": 15}
+
+    reading = read_understood("meter 12345678, 5 Mill Lane", [position])
+
+    assert reading
+    assert [value.text for value in reading.values] == ["12345678"]
 
 
 #: The codes that a reading may have, by what they are in `PHRASES`.

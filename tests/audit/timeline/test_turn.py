@@ -79,7 +79,7 @@ def test_a_phrase_shows_how_sure_and_how_near_it_was(caller: Caller, words: Word
     bound, confidence, likeness = map(float, shown.groups())
     assert 0 < confidence < bound
     assert confidence < likeness < 100
-    assert "because the message is near to the phrase “What do I pay for a copy?”" in sure
+    assert "because the message has the telling words of the phrase “What do I pay for a copy?”" in sure
     assert re.search(
         r"chosen Phrase: What do I pay for a copy\? .*? the confidence is at least [\d.]+\s% : yes value: 100\s%", sure
     )

@@ -237,7 +237,7 @@ INTENT_RESOLVED_BY_CLASSIFIER = declare_stage(
     keys="resolvedIntent source classifierIntent agentIntent",
     sentences=(
         SentenceTemplate(
-            "The intent is {resolvedIntent}, because the user {cause}.", unless=("INTENT_CLASSIFICATION_MATCHED",)
+            "The intent is {resolvedIntent}[, because the user {cause}].", unless=("INTENT_CLASSIFICATION_MATCHED",)
         ),
     ),
     common=True,

@@ -124,10 +124,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
         ranked = _favour(choice.list_counted(ranked), own)
     if not choice.is_sure(ranked):
         beside = {match.intent for match in ranked} if interrupting else own
-        eased = (round(match.confidence / message.find_divisor(match, beside), 3) for match in ranked)
-        ranked = _keep_best(
-            replace(match, confidence=min(0.999, value)) for match, value in zip(ranked, eased, strict=True)
-        )
+        ranked = _keep_best(_scale(match, 1 / message.find_divisor(match, beside)) for match in ranked)
     return replace(choice.choose(ranked), substitution=substitution)
 
 
@@ -312,11 +309,16 @@ def _favour(matches: Sequence[IntentMatch], own: Collection[str]) -> list[Intent
     """The matches of a question in the middle of a flow: its own questions are likelier beforehand than those of other
     flows, and together they are as likely as without the flow.
     """
-    weighted = [match.confidence / (_OWN if match.intent in own else 1) for match in matches]
-    share = sum(match.confidence for match in matches) / (sum(weighted) or 1)
-    return _keep_best(
-        replace(match, confidence=round(value * share, 3)) for match, value in zip(matches, weighted, strict=True)
-    )
+    weights = [1 / (_OWN if match.intent in own else 1) for match in matches]
+    weighted = sum(match.confidence * weight for match, weight in zip(matches, weights, strict=True))
+    share = sum(match.confidence for match in matches) / (weighted or 1)
+    return _keep_best(_scale(match, weight * share) for match, weight in zip(matches, weights, strict=True))
+
+
+def _scale(match: IntentMatch, weight: float) -> IntentMatch:
+    """The match with so many times its confidence. That makes none certain which was not."""
+    most = match.confidence if match.is_identical else 0.999
+    return replace(match, confidence=min(most, round(match.confidence * weight, 3)))
 
 
 def _keep_best(matches: Iterable[IntentMatch]) -> list[IntentMatch]:

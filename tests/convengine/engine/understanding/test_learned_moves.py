@@ -45,6 +45,24 @@ def test_what_no_table_explains_is_the_move_that_it_means(text: str, locale: str
 
 
 @pytest.mark.parametrize(
+    ("text", "needed"),
+    [
+        ("could you squeeze us in there on Friday? how full is the town on Friday?", 0.5),
+        ("can you check if they have a lift", 0.7),
+        ("tell me the address of your shop", 0.7),
+        ("I want to know the price of a lesson", 0.7),
+        ("wann macht der Laden auf", 0.7),
+    ],
+)
+def test_a_question_that_is_learned_has_its_probability_and_the_one_that_it_needs(text: str, needed: float) -> None:
+    asking = [move for move in read(text).moves if move.kind is MoveKind.ASK]
+
+    assert asking
+    assert needed in {move.needed for move in asking}
+    assert all(move.needed <= move.probability < 1 for move in asking if move.needed)
+
+
+@pytest.mark.parametrize(
     "text",
     ["my support clerk never called back", "Grace Hill", "the tap in our kitchen drips", "Lake Wallington", "for four"],
 )

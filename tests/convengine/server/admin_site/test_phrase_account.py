@@ -44,7 +44,7 @@ def test_a_false_account_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("phrases", "message", "expected"),
     [
-        (PHRASES, "?!", "No intent is near. Add the message as a phrase of the intent that it means."),
+        (PHRASES, "?!", "No intent is near. If the message means one, add it as a phrase of that intent."),
         (
             PHRASES,
             "track my parcel",
@@ -75,9 +75,17 @@ def test_an_intent_that_is_not_sure_is_told_as_one_to_choose() -> None:
         build_phrase_account(unsure, text).advice[0] for text in ("refund my parcel", "refund that lamp of mine")
     )
 
-    assert several.startswith("Add the message as a phrase of the intent that it means: ")
+    assert several.startswith("If the message means one of ")
     assert {"“Refund”", "“Parcel”"} <= set(several.rstrip(".").replace(",", "").split())
     assert one == "If the message means “Refund”, add it as a phrase of “Refund”."
+
+
+def test_there_is_advice_only_on_an_intent_for_which_the_turn_took_the_message() -> None:
+    snapshot, message = build_snapshot(PHRASES), "how do I refund the order"
+
+    for taken_for, is_advised in ((None, True), (["REFUND"], True), (["PARCEL"], False), ([], False)):
+        assert bool(build_phrase_account(snapshot, message, taken_for=taken_for).advice) is is_advised
+    assert not build_phrase_account(snapshot, "?!", taken_for=["REFUND"]).advice
 
 
 def test_words_are_told_with_what_changes_without_them() -> None:

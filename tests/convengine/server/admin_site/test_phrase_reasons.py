@@ -23,4 +23,7 @@ def test_the_needed_confidence_has_a_reason() -> None:
         == "A confidence of 0\N{NO-BREAK SPACE}% is needed, the minimum for all intents."
     )
     near_others = describe_needed_score(snapshot, 0.95, [1.0])
-    assert near_others.startswith("A confidence of 95\N{NO-BREAK SPACE}% is needed, because the best intent has 100")
+    assert near_others == (
+        "The best intent has a confidence of 100\N{NO-BREAK SPACE}%. "
+        "Others count from 95\N{NO-BREAK SPACE}% on, which is 5 points below."
+    )

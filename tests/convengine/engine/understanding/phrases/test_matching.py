@@ -154,6 +154,26 @@ def test_an_order_is_the_task_and_a_question_the_question_beside_it(text: str, i
 
 
 @pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        ("do you shorten with that?", "SEWING_Q3"),
+        ("what do you do please?", "SEWING_Q2"),
+        ("shorten skirts for me then?", "SEWING_Q1"),
+        ("need I be there 2 of them?", "SEWING_Q3"),
+    ],
+)
+def test_a_question_beside_the_flow_is_favoured_and_no_surer_than_sure(text: str, own: str) -> None:
+    shop = make_sewing_shop()
+
+    alone, beside = (match_phrases(shop, text, interrupting=True, own=each).likely for each in ((), (own,)))
+
+    assert all(match.confidence <= 1 for match in (*alone, *beside))
+    assert [match.confidence for match in beside if match.intent == own] >= [
+        match.confidence for match in alone if match.intent == own
+    ]
+
+
+@pytest.mark.parametrize(
     ("text", "intent"),
     [
         ("wanna book a fitting", "SEWING"),
