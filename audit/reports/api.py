@@ -188,13 +188,13 @@ def _describe_funnel(funnel: Funnel) -> dict[str, Any]:
         "intent": funnel.intent,
         "completion": funnel.completion,
         "started": funnel.started,
-        "outcomes": {outcome.value: funnel.counts.get(outcome, 0) for outcome in FormOutcome},
-        "steps": {step.value: funnel.counts.get(step, 0) for step in FormStep if step not in FORM_ENDS},
+        "outcomes": {outcome.value: funnel.counts.get(outcome) for outcome in FormOutcome},
+        "steps": {step.value: funnel.counts.get(step) for step in FormStep if step not in FORM_ENDS},
         "formFields": [
             {
                 "field": known.path,
-                "steps": {step.value: known.counts[step] for step in FormStep if step in known.counts},
-                "outcomes": {outcome.value: known.counts.get(outcome, 0) for outcome in FORM_LOSSES},
+                "steps": {step.value: known.counts.steps[step] for step in FormStep if step in known.counts.steps},
+                "outcomes": {outcome.value: known.counts.get(outcome) for outcome in FORM_LOSSES},
             }
             for known in funnel.fields
         ],

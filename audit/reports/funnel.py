@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.db.models import Q
@@ -28,8 +28,31 @@ _KINDS: Mapping[str, FormStep | FormOutcome] = {
     **{f"{CeTurnCount.FORM}{step}": step for step in FormStep},
     **{kind: outcome for outcome, kind in FORM_OUTCOMES.items()},
 }
-#: How many of a form a part of the counts has, by step of its turns or by what became of it.
-_Counts = Mapping[FormStep | FormOutcome, int]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many of a form, or of a field: by step of its turns, and by what became of it.
+
+    A step and an outcome of one name are counted apart, although they are equal as texts.
+    """
+
+    steps: dict[FormStep, int] = field(default_factory=dict)
+    outcomes: dict[FormOutcome, int] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.steps or self.outcomes)
+
+    def get(self, kind: FormStep | FormOutcome) -> int:
+        """The count of a step or of an outcome; 0 for none."""
+        return self.outcomes.get(kind, 0) if isinstance(kind, FormOutcome) else self.steps.get(kind, 0)
+
+    def add(self, kind: FormStep | FormOutcome, turns: int) -> None:
+        """Note the count of a step or of an outcome."""
+        if isinstance(kind, FormOutcome):
+            self.outcomes[kind] = turns
+        else:
+            self.steps[kind] = turns
 
 
 @dataclass(frozen=True)
@@ -38,17 +61,17 @@ class FieldSteps:
 
     path: str
     title: str
-    counts: _Counts
+    counts: Counts
 
     @property
     def asked_back(self) -> int:
         """How many turns asked once more, or whether a value is meant."""
-        return sum(self.counts.get(step, 0) for step in ASKED_BACK)
+        return sum(self.counts.get(step) for step in ASKED_BACK)
 
     @property
     def losses(self) -> int:
         """Forms that ended at this field, or wait for it."""
-        return sum(self.counts.get(outcome, 0) for outcome in FORM_LOSSES)
+        return sum(self.counts.get(outcome) for outcome in FORM_LOSSES)
 
 
 @dataclass(frozen=True)
@@ -58,7 +81,7 @@ class Funnel:
     schema: int
     intent: str
     #: Of the whole form. The outcomes are of the forms that began, wherever they ended.
-    counts: _Counts
+    counts: Counts
     fields: Sequence[FieldSteps]
 
     @property
@@ -69,12 +92,12 @@ class Funnel:
     @property
     def started(self) -> int:
         """How many began: as many as have an outcome."""
-        return sum(self.counts.get(outcome, 0) for outcome in FormOutcome)
+        return sum(self.counts.get(outcome) for outcome in FormOutcome)
 
     @property
     def losses(self) -> int:
         """How many of them were not completed."""
-        return self.started - self.counts.get(FormOutcome.COMPLETED, 0)
+        return self.started - self.counts.get(FormOutcome.COMPLETED)
 
     @property
     def completion(self) -> float | None:
@@ -107,11 +130,11 @@ def read_funnels(selection: Selection) -> list[Funnel]:
 
 def build_funnels(sums: Mapping[tuple[Any, ...], int]) -> list[Funnel]:
     """The forms of counts by kind and value, most started first. Other kinds are left out."""
-    counts: dict[int, dict[str, dict[FormStep | FormOutcome, int]]] = defaultdict(lambda: defaultdict(dict))
+    counts: dict[int, dict[str, Counts]] = defaultdict(lambda: defaultdict(Counts))
     for (kind, value), turns in sums.items():
         if kind in _KINDS:
             schema, _, path = value.partition(":")
-            counts[int(schema)][path][_KINDS[kind]] = turns
+            counts[int(schema)][path].add(_KINDS[kind], turns)
     funnels = [_build_funnel(schema, by_field) for schema, by_field in counts.items()]
     return sorted(funnels, key=lambda funnel: (-funnel.started, funnel.schema))
 
@@ -126,27 +149,25 @@ def build_filter(funnel: Funnel, kind: FormStep | FormOutcome, path: str | None 
     return {"step": str(Step(funnel.schema, kind, path or ""))}
 
 
-def _build_funnel(schema: int, by_field: Mapping[str, _Counts]) -> Funnel:
+def _build_funnel(schema: int, by_field: Mapping[str, Counts]) -> Funnel:
     """The funnel of a form: its fields in order, then other counted ones; the titles are those of the present form."""
     snapshot = configuration().current()
     row = snapshot.row(OutputSchema, schema)
     form = get_form(snapshot, row) if row is not None else None
     titles = {known.path: write_title(known, "") for known in form.fields} if form else {}
     order = [*titles, *sorted(set(by_field) - {"", *titles})]
-    fields = [FieldSteps(path, titles.get(path) or path, by_field.get(path, {})) for path in order]
-    fields.append(FieldSteps("", AFTER_THE_FIELDS, _select_losses(by_field.get("", {}))))
+    fields = [FieldSteps(path, titles.get(path) or path, by_field.get(path, Counts())) for path in order]
+    fields.append(FieldSteps("", AFTER_THE_FIELDS, _select_losses(by_field.get("", Counts()))))
     intent = str(row.intent_code) if row else ""
     return Funnel(schema, intent, _sum_whole(by_field), [known for known in fields if known.counts])
 
 
-def _select_losses(counts: _Counts) -> _Counts:
+def _select_losses(counts: Counts) -> Counts:
     """Of the whole form, what waits behind the last field, for a yes or for its task, or ended there."""
-    return {kind: counts[kind] for kind in FORM_LOSSES if kind in counts}
+    return Counts(outcomes={kind: turns for kind, turns in counts.outcomes.items() if kind in FORM_LOSSES})
 
 
-def _sum_whole(by_field: Mapping[str, _Counts]) -> _Counts:
+def _sum_whole(by_field: Mapping[str, Counts]) -> Counts:
     """The steps of the whole form, and what became of it, whatever field it ended at."""
-    whole: dict[FormStep | FormOutcome, int] = dict(by_field.get("", {}))
-    for outcome in FormOutcome:
-        whole[outcome] = sum(counts.get(outcome, 0) for counts in by_field.values())
-    return whole
+    outcomes = {outcome: sum(counts.get(outcome) for counts in by_field.values()) for outcome in FormOutcome}
+    return Counts(by_field.get("", Counts()).steps, outcomes)

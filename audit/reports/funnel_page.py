@@ -74,7 +74,7 @@ def _link(
     selection: Selection, funnel: Funnel, kind: FormStep | FormOutcome, known: FieldSteps | None = None
 ) -> ReportNumber:
     """The number of turns of a step or an outcome, of a field or without `known` of the whole form, with its search."""
-    turns = (known.counts if known else funnel.counts).get(kind, 0)
+    turns = (known.counts if known else funnel.counts).get(kind)
     return link_turns(selection, turns, **build_filter(funnel, kind, known.path if known else None))
 
 
@@ -82,4 +82,4 @@ def _list_lines(funnel: Funnel) -> Iterator[tuple[Any, ...]]:
     """The form as a whole, then each field."""
     fields = [(known.path, known.counts) for known in funnel.fields if known.path]
     for path, counts in [("", funnel.counts), *fields]:
-        yield funnel.schema, funnel.intent, path, *(counts.get(kind, 0) for kind in _COLUMNS)
+        yield funnel.schema, funnel.intent, path, *(counts.get(kind) for kind in _COLUMNS)

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep
 from audit.record.last_days import choose_days
 from audit.record.outcomes import FormOutcome
 from audit.reports.counting import count_new_turns
-from audit.reports.funnel import Funnel, read_funnels
-from audit.reports.report import Selection
+from audit.reports.funnel import Funnel, build_funnels, read_funnels
+from audit.reports.report import FORM_OUTCOMES, Selection
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation
@@ -47,10 +48,19 @@ def test_a_form_loses_people_field_by_field() -> None:
     assert (rent.intent, rent.completion, rent.started) == ("RENT_BICYCLE", 33.3, 3)
     fields = {known.path: known for known in rent.fields}
     assert list(fields) == ["numberOfBicycles", "start", "duration", "helmets", "emailAddress"]
-    assert fields["numberOfBicycles"].counts == {
-        FormStep.ASKED: 3, FormStep.GIVEN: 2, FormStep.LEFT: 1, FormOutcome.LEFT: 1
-    }  # fmt: skip
-    assert fields["start"].counts == {FormStep.ASKED: 2, FormStep.GIVEN: 2, FormStep.MISSED: 1}
-    assert (fields["duration"].counts[FormOutcome.OPEN], fields["duration"].losses) == (1, 1)
-    assert sell.counts[FormOutcome.GAVE_UP] == 1
+    bicycles = fields["numberOfBicycles"].counts
+    assert bicycles.steps == {FormStep.ASKED: 3, FormStep.GIVEN: 2, FormStep.LEFT: 1}
+    assert bicycles.outcomes == {FormOutcome.LEFT: 1}
+    assert fields["start"].counts.steps == {FormStep.ASKED: 2, FormStep.GIVEN: 2, FormStep.MISSED: 1}
+    assert (fields["duration"].counts.get(FormOutcome.OPEN), fields["duration"].losses) == (1, 1)
+    assert sell.counts.get(FormOutcome.GAVE_UP) == 1
     assert [funnel.intent for funnel in read("SELL_BICYCLE")] == ["SELL_BICYCLE"]
+
+
+@pytest.mark.parametrize("step", [FormStep.LEFT, FormStep.GAVE_UP, FormStep.COMPLETED])
+def test_a_turn_that_leaves_a_form_is_no_form_that_began(step: FormStep) -> None:
+    completed = FORM_OUTCOMES[FormOutcome.COMPLETED]
+
+    (funnel,) = build_funnels({(f"{CeTurnCount.FORM}{step}", "2:"): 3, (completed, "2:"): 7})
+
+    assert (funnel.started, funnel.completion, funnel.counts.get(step)) == (7, 100.0, 3)
