@@ -3,6 +3,7 @@
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 from argparse import ArgumentParser
@@ -52,13 +53,18 @@ class Command(ExactCommand):
     def handle(self, *args: Any, host: str, port: int, no_serve: bool, empty: bool, **options: Any) -> None:
         """Prepare, print, serve. Raises CommandError when the port is taken."""
         if not no_serve:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, and the next start goes on.
             need_port(host, port)
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
         with nullcontext() if empty else set_clock(datetime.now(UTC) - timedelta(days=DAYS)):
             self._prepare(empty=empty)
         if unfinished_week().is_file() and not empty:
             quiet = {"CE_LOG_LEVEL": "WARNING"} | os.environ
-            subprocess.run([sys.executable, "-m", "django", "demo_week"], env=quiet, check=False)
+            played = subprocess.run(
+                [sys.executable, "-m", "django", "demo_week"], env=quiet, check=False, stderr=subprocess.PIPE, text=True
+            )
+            if played.returncode:
+                self.stderr.write(f"{played.stderr}The sample week is not finished; the next start goes on with it.")
         facts = _facts(f"http://{host}:{port}")
         jobs = jobs_in_server()
         self._print(facts, jobs)
