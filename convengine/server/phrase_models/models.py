@@ -86,8 +86,8 @@ def list_refused(since: datetime) -> Iterable[DerivedRow]:
 
 def describe_refused(since: datetime) -> Iterable[str]:
     """What was found changed since a time, and what to do: a sentence for each table."""
-    for _, found in groupby(list_refused(since), type):
-        rows = list(found)
+    for _, group in groupby(list_refused(since), type):
+        rows = list(group)
         meta = rows[0]._meta
         name = meta.verbose_name if len(rows) == 1 else meta.verbose_name_plural
         yield (
