@@ -59,6 +59,8 @@ _OUTCOMES: Mapping[str, Sequence[tuple[str, Any]]] = {
 _REASON = re.compile(r"(, because | \().*", re.DOTALL)
 #: Words of parts that are not in the template, beside their facts: lists, actions, and what the user said or chose.
 _JOINTS = frozenset({",", ".", "and", "the", "action", "user", "chose", "it", "with"})
+#: Why the intent changed, in words that stand in no template.
+_CAUSE = "answered the question which intent is meant"
 #: The words for the reason of a row that matched and lost.
 _LOSSES = {"LOWER_PRIORITY": ("lower priority", "the same priority, but comes later")}
 #: The words before the rows that matched and lost.
@@ -198,7 +200,7 @@ def _list_texts(fact: Fact, event: Event, snapshot: Snapshot) -> Iterator[str]:
 
 def _list_wrong_outcomes(sentence: Sentence, events: Sequence[Event], stages: Collection[str]) -> Iterator[str]:
     """Outcomes in words that the event of the sentence does not have."""
-    words = " ".join(part for part in sentence.parts if isinstance(part, str))
+    words = " ".join(part for part in sentence.parts if isinstance(part, str)).replace(_CAUSE, "")
     own = [event for event in events if event.name == sentence.kind.partition(":")[0]]
     for text, holds in _OUTCOMES.get(sentence.kind, ()):
         if text in words:
