@@ -59,7 +59,7 @@ _OUTCOMES: Mapping[str, Sequence[tuple[str, Any]]] = {
 _REASON = re.compile(r"(, because | \().*", re.DOTALL)
 #: Words of parts that are not in the template, beside their facts: lists, actions, and what the user said or chose.
 _JOINTS = frozenset({",", ".", "and", "the", "action", "user", "chose", "it", "with"})
-#: Why the intent changed, in words that stand in no template.
+#: A cause of a changed intent. No template has its words.
 _CAUSE = "answered the question which intent is meant"
 #: The words for the reason of a row that matched and lost.
 _LOSSES = {"LOWER_PRIORITY": ("lower priority", "the same priority, but comes later")}

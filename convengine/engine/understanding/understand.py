@@ -167,7 +167,7 @@ def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) 
 
 
 def _counts(move: Move) -> bool:
-    """True for a move that is sure enough, and for a likely yes: what it would run is asked about."""
+    """True if the move is sure enough. A yes counts earlier, because the user is asked before it runs anything."""
     return move.probability >= (SURE if move.kind is MoveKind.AFFIRM else move.needed)
 
 
