@@ -171,7 +171,7 @@ def test_a_move_is_booked_by_keyboard_with_buttons_and_with_text(visitor: Visito
     count = chat.answers.count()
     page.keyboard.press("Enter")
     chat.read_answer(count)
-    assert "the shop is open" in chat.send("what are your opening hours?")
+    assert "On Mondays the shop is open" in chat.send("are you open on Mondays?")
     chat.press("Comfort")
     assert "tariff: Comfort" in chat.send("me@example.com")
     assert "tariff: Solo" in chat.send("the tariff is Solo")
@@ -179,7 +179,7 @@ def test_a_move_is_booked_by_keyboard_with_buttons_and_with_text(visitor: Visito
     assert visitor.fits
     chat.press("yes")
 
-    said = ["what are your opening hours?", "Comfort", "me@example.com", "the tariff is Solo", "yes"]
+    said = ["are you open on Mondays?", "Comfort", "me@example.com", "the tariff is Solo", "yes"]
     assert chat.list_turns()[2:] == ["2031-03-14", *said]
     expect(chat.panel.get_by_role("button", name="yes", exact=True)).to_have_count(0)
     page.keyboard.press("Escape")
