@@ -49,11 +49,13 @@ _Sets = dict[str, tuple[Mapping[str, Json], list[dict[str, Json]]]]
 
 
 def _load(folder: Path, size: int | None) -> _Sets:
-    forms: Json = json.loads((folder / "sgd-forms.json").read_text("utf-8"))
-    return {
-        "Schema-Guided Dialogue": (forms, _sample(read_lines(folder / "sgd.jsonl.gz"), size)),
-        "Restaurants-8k": ({FORM: SCHEMA}, _sample(read_restaurants(folder / "restaurants8k.json.gz"), size)),
+    sets = {path.name.removesuffix("-forms.json"): path for path in sorted(folder.glob("**/*-forms.json"))}
+    read = {
+        name: (json.loads(path.read_text("utf-8")), _sample(read_lines(path.with_name(f"{name}.jsonl.gz")), size))
+        for name, path in sets.items()
     }
+    restaurants = _sample(read_restaurants(folder / "restaurants8k.json.gz"), size)
+    return {**read, "restaurants8k": ({FORM: SCHEMA}, restaurants)}
 
 
 def _sample(lines: Iterable[dict[str, Json]], size: int | None) -> list[dict[str, Json]]:
