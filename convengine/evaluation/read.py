@@ -13,13 +13,15 @@ from convengine.engine.forms.form import Form
 from convengine.engine.forms.message import MOST_CHARACTERS, find_earlier_days, list_fillers, make_fields
 from convengine.engine.forms.user_answer import find_confirmation, states_more
 from convengine.engine.turn.ports import UnrecordedDecisions
+from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, make_lexicon
 from convengine.engine.understanding.language import Tables, get_tables
+from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Offered, Reading, Taken
 from convengine.engine.understanding.span import Situation
-from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
+from convengine.engine.understanding.understand import Understanding, add_learned_moves, read_as_text, understand
 from convengine.engine.understanding.words import Lexicon
 from convengine.json_value import Json
 
@@ -84,7 +86,12 @@ class FormReader:
         lexicon = self._find_lexicon(tables)
         learned = UnrecordedDecisions()
         by_tables = understand(text[:MOST_CHARACTERS], tables, FINDERS, specs, lexicon, fillers, learned=learned)
-        understanding = by_tables if line.get("opener") else add_learned_moves(by_tables)
+        asked_field = self.form.field(str(line.get("asked") or ""))
+        is_text = asked_field is not None and asked_field.spec.kind in (Kind.TEXT, Kind.PERSON)
+        if is_text and holds(Principle.ASKED_TEXTS):
+            understanding = read_as_text(by_tables)
+        else:
+            understanding = by_tables if line.get("opener") else add_learned_moves(by_tables)
         form, situation = self._open_form(line), self._describe_situation(line, locale)
         return _describe(line, understanding, form, read_into_form(understanding, form, FINDERS, situation))
 

@@ -31,10 +31,11 @@ from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.phrases.matching import PhraseMatches, find_same_phrases, match_in_turn
 from convengine.engine.understanding.phrases.settings import VERY_SURE
+from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Finder, Situation, Sort, Span
-from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
+from convengine.engine.understanding.understand import Understanding, add_learned_moves, read_as_text, understand
 from convengine.json_value import Json
 
 _SLOTS = ("pending_slot", "pendingSlot")
@@ -67,6 +68,8 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
     by_tables = turn.memo.get(
         ("by tables", text, form, tables), lambda: _understand_by_tables(session, turn, form, tables, text)
     )
+    if form is not None and _asks_for_text(session, form):
+        return turn.memo.get(("as text", by_tables), lambda: _record(session, turn, read_as_text(by_tables)))
     # An intent that takes the message goes before what is learned; beside a form, only a phrase as a whole does.
     is_taken = bool(session.intent_source or is_same_phrase(session, turn))
     is_taken = is_taken or (form is None and bool(match_message(session, turn).hits))
@@ -74,9 +77,19 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
     return turn.memo.get(key, lambda: _complete(session, turn, by_tables, is_taken=is_taken))
 
 
+def _asks_for_text(session: Session, form: Form) -> bool:
+    """True where the last answer asked for a text, which is no move that is only likely: "manager"."""
+    field = form.field(DialogueState.of(session).asked_field or "")
+    return field is not None and field.spec.kind in (Kind.TEXT, Kind.PERSON) and holds(Principle.ASKED_TEXTS)
+
+
 def _complete(session: Session, turn: Turn, by_tables: Understanding, *, is_taken: bool) -> Understanding:
-    """The understanding by the tables with what is learned, unless an intent takes the message; recorded once."""
-    understanding = by_tables if is_taken else add_learned_moves(by_tables)
+    """The understanding by the tables with what is learned, unless an intent takes the message."""
+    return _record(session, turn, by_tables if is_taken else add_learned_moves(by_tables))
+
+
+def _record(session: Session, turn: Turn, understanding: Understanding) -> Understanding:
+    """The understanding, recorded once."""
     if text := session.user_text:
         described = _describe(understanding) | {"size": len(text)}
         turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **described)
@@ -145,9 +158,9 @@ def _describe(understanding: Understanding) -> dict[str, Json]:
 
 
 def _describe_passing_over(understanding: Understanding, span: Span) -> dict[str, Json]:
-    """What the clause of a value does, where it takes none: it denies, or tells of others or of another time."""
+    """What the clause of a value does, where it takes none: it denies."""
     clause = None if span.is_weak else understanding.find_clause(span.start)
-    return {"clause": clause.force.value} if clause and clause.force in (Force.DENIES, Force.TELLS) else {}
+    return {"clause": clause.force.value} if clause and clause.force is Force.DENIES else {}
 
 
 def _describe_move(understanding: Understanding, move: Move) -> dict[str, Json]:

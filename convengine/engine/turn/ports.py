@@ -257,6 +257,8 @@ class LearnedSubject(StrEnum):
     MOVES = "moves"
     #: Whether a clause asks for information or wishes something.
     ASKS = "asks"
+    #: Whether a field takes whole sentences or a few words.
+    TEXTS = "texts"
     #: The options of a choice that words mean.
     OPTIONS = "options"
 

@@ -20,7 +20,7 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.weak_spans import begins_range, is_outdone
+from convengine.engine.understanding.weak_spans import is_in_range, is_outdone
 from convengine.engine.understanding.words import cover, is_within
 
 #: What binds a span to a field. A stronger tie always goes before all weaker ones together.
@@ -72,8 +72,7 @@ def list_claims(
         if is_outdone(understanding, span) or is_only_compared(understanding, form, clause, span):
             continue
         bound = bound_labels.find(span.start, span.end)
-        if bound is None or not bound.is_whole:
-            bound = sides.get(id(span), bound)
+        bound = bound or sides.get(id(span))
         claims += [claim for item in form.fields if (claim := maker.make(item, span, clause, bound))]
     return _doubt(claims, form)
 
@@ -108,7 +107,7 @@ class _ClaimMaker:
         return replace(claim, score=score | _OPEN) if self.form.is_open(item.path) else self._correct(claim)
 
     def _count_ties(self, span: Span, label: Label | None, *, is_asked: bool) -> int:
-        is_strong = not span.is_weak or begins_range(self.understanding, span)
+        is_strong = not span.is_weak or is_in_range(self.understanding, span)
         return _LABELLED * (label is not None) + ASKED_TIE * is_asked + _OWN * bool(span.field) + _STRONG * is_strong
 
     def _correct(self, claim: Claim) -> Claim | None:
@@ -143,7 +142,7 @@ class _ClaimMaker:
         if is_meant:
             return True
         is_free = not (self._is_move(span) or begins_form or self._answers_asked(span))
-        return is_free and (begins_range(self.understanding, span) or self._stands_alone(span, clause))
+        return is_free and (is_in_range(self.understanding, span) or self._stands_alone(span, clause))
 
     def _is_move(self, span: Span) -> bool:
         """True for words that are all that a clause wants: the "none" that leaves a field empty is no 0 for another."""

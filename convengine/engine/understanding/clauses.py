@@ -13,7 +13,7 @@ from convengine.engine.understanding.words import Extent, Word, cover
 _SENTENCE_ENDS = frozenset(".!?;\n")
 _JOINTS = frozenset(",-")
 #: Classes of words that say what a clause does with its values. The order is the precedence of equally long ones.
-_CUES = ("rejection", "denial", "supposition", "limit", "elsewhere")
+_CUES = ("rejection", "denial", "supposition", "limit", "others")
 #: Classes of words that say nothing by themselves, or only what the clause is for.
 _PLAIN = (
     "courtesy", "why", "question", "request", "least", "inclusion", "filler", "joint", "alternative", "correction",
@@ -29,8 +29,6 @@ class Force(StrEnum):
     ASKS = "asks"
     DENIES = "denies"
     SUPPOSES = "supposes"
-    #: It tells of others, or of another time.
-    TELLS = "tells"
 
 
 @dataclass(frozen=True)
@@ -63,13 +61,18 @@ class Clause:
         return any(cue.name == name for cue in self.cues)
 
     @property
+    def only_limits(self) -> bool:
+        """True for the "after 12:30" of "leaving after 12:30"."""
+        return self.has("limit") and not (self.has("supposition") or self.has("others"))
+
+    @property
     def is_wish(self) -> bool:
         """True for "can I book a table for 6?": it looks like a question, and asks for no information."""
         return self.has("request") and not (self.has("question") or self.has("why"))
 
 
 #: Cues that begin a clause of their own.
-_CUTTING = ("joint", "alternative", "denial", "supposition", "limit", "elsewhere")
+_CUTTING = ("joint", "alternative", "denial", "supposition", "limit", "others")
 #: Those that may be about what stands before.
 _ABOUT_BEFORE = ("denial", "supposition", "limit")
 #: Behind a "no" without a sign, they begin something else: "no it is Friday".
@@ -81,7 +84,7 @@ _FORCES = {
     "denial": Force.DENIES,
     "supposition": Force.SUPPOSES,
     "limit": Force.SUPPOSES,
-    "elsewhere": Force.TELLS,
+    "others": Force.SUPPOSES,
 }
 
 
@@ -292,8 +295,8 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
     """
     words, start = chart.words, 0
     for index, word in enumerate(words):
-        is_glued = _is_inside(words, index) and not _begins_sentence(chart, index)
-        if word.key in _SENTENCE_ENDS and index not in inner and not is_glued:
+        is_part = index in inner or (_is_inside(words, index) and not _begins_sentence(chart, index))
+        if word.key in _SENTENCE_ENDS and not is_part and not _is_shortened(chart, index):
             if index > start:
                 yield start, index, word.key == "?"
             start = index + 1
@@ -304,6 +307,16 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
 def _is_inside(words: Sequence[Word], index: int) -> bool:
     """True for the full stop of "example.org" and "10.30"."""
     return words[index].is_glued and index + 1 < len(words) and words[index + 1].is_glued and words[index].key != "\n"
+
+
+def _is_shortened(chart: Chart, index: int) -> bool:
+    """True for the full stop of "A. Hill" and "Mr. Hill": behind an initial or a title, before a capital."""
+    words = chart.words
+    if words[index].key != "." or not index or index + 1 == len(words):
+        return False
+    before, behind = (chart.text[word.start : word.end] for word in (words[index - 1], words[index + 1]))
+    is_initial = len(before) == 1 and before.isupper() and before != "I"
+    return behind[0].isupper() and (is_initial or bool(chart.match("title_word", index - 1)))
 
 
 def _begins_sentence(chart: Chart, index: int) -> bool:

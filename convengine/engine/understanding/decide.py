@@ -91,7 +91,7 @@ class Explained:
         asked_field = self.form.asked_field
         if asked_field is None or not (clause.has("why") or asked_field.spec.options):
             return False
-        return self._list_content(clause) <= self._asked_words
+        return self.list_content(clause) <= self._asked_words
 
     def is_conditional(self, clause: Clause) -> bool:
         """True if the clause, or the one after it, states a condition."""
@@ -102,10 +102,11 @@ class Explained:
 
     def says_again(self, clause: Clause) -> bool:
         """True for a clause that has words of the question, and no others that say something."""
-        content = self._list_content(clause)
+        content = self.list_content(clause)
         return bool(content) and content <= self._asked_words
 
-    def _list_content(self, clause: Clause) -> frozenset[int]:
+    def list_content(self, clause: Clause) -> frozenset[int]:
+        """The words of a clause but for small ones."""
         return self.content.intersection(range(clause.start, clause.end))
 
     def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
@@ -171,7 +172,8 @@ def _ask_which(claim: Claim, explained: Explained) -> Claim:
 
 def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
     """Why a value is not taken at once. Returns None for one that is."""
-    if explained.is_conditional(claim.clause):
+    limits_field = claim.label is not None and claim.clause.only_limits
+    if explained.is_conditional(claim.clause) and not limits_field:
         return Doubt.SUPPOSED
     if _is_similar(claim):
         return Doubt.SIMILAR
@@ -231,6 +233,7 @@ def _take(claim: Claim, explained: Explained) -> Taken:
         or bool(explained.list_unexplained(claim.clause))
         or (claim.span.is_weak and bool(explained.list_talk(claim.clause)))
         or claim.clause.has("least")
+        or claim.clause.has("limit")
     )
     assumed = (*sorted(claim.resolved.supplied), *(["spelling"] if is_mended else []))
     return Taken(

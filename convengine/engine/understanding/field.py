@@ -75,8 +75,10 @@ class FieldSpec:
     names: Words = ()
     #: The words of its question: "how many" is followed by what a number counts.
     question: Words = ()
-    #: The field takes whole sentences (`x-long`).
-    long: bool = False
+    #: Its question as written.
+    asks: str = ""
+    #: Whether it takes whole sentences (`x-long`). None where the form does not say (`is_long_text`).
+    long: bool | None = None
     #: The author's patterns for its value anywhere in a message (`x-extract`).
     extract: tuple[str, ...] = ()
     #: The part of a person's name that it takes (`x-part`): `given` or `family`.
@@ -130,7 +132,8 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         words=(*names, *split_words(_text(declared, "description"))),
         names=names,
         question=split_words(_text(declared, "x-ask")),
-        long=declared.get("x-long") is True,
+        asks=_text(declared, "x-ask"),
+        long=declared["x-long"] if isinstance(declared.get("x-long"), bool) else None,
         extract=_list_texts(declared.get("x-extract")),
         part=_text(declared, "x-part"),
         own_kind=read_kind_name(declared) if kind is Kind.OWN else "",

@@ -15,8 +15,8 @@ from convengine.engine.understanding.left_over import (
     Piece,
     choose_piece,
     list_relations,
-    takes_sentences,
 )
+from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
@@ -25,6 +25,15 @@ from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
 
 TEXT, RELATION = "TEXT", "RELATION"
+#: More words are no short answer.
+_MOST_SHORT = 4
+#: A yes or no of more words tells something.
+_MOST_OF_YES_OR_NO = 2
+#: Classes of what stands before one.
+_FRAMES = ("courtesy", "lead_in", "name_lead_in", "introduction")
+_IN_ADDRESSES = frozenset("@/")
+#: Signs between two values.
+_PARTING = frozenset(",;()")
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 #: Signs that end a text and do not belong to it.
 _ENDS = frozenset(".,;:!?\n-–")
@@ -40,30 +49,59 @@ def read_free_text(
     understanding, item = explained.understanding, explained.form.asked_field
     if item is None or not understanding.words or _says_something_else(understanding, item, is_phrase):
         return None
-    if item.spec.long:
-        return Taken(item.path, understanding.text.strip(), 0, len(understanding.text), TEXT)
-    if holds(Principle.LEFT_OVER) and not takes_sentences(item, understanding.chart.grammar):
-        return _take_piece(item, explained, claims)
-    return _take_sentences(item, explained, claims)
+    if is_long_text(item.spec, understanding.learned):
+        return _take_told(item, explained, claims)
+    return _take_short(item, explained, claims) or _take_piece(item, explained, claims)
 
 
-def _take_sentences(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
-    """The message from its first to its last clause that is no question or move, and not all of another field.
+def _take_told(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
+    """The whole answer as typed. Returns None for one that is all values of other fields, corrections and questions."""
+    text, clauses = explained.understanding.text, explained.understanding.clauses
+    stating = [clause for clause in clauses if clause.force is not Force.ASKS]
+    says_more = any(map(explained.list_unexplained if claims else explained.list_content, stating))
+    return Taken(item.path, text.strip(), 0, len(text), TEXT) if item.spec.long or says_more else None
 
-    Returns None if it has no such clause.
+
+def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
+    """An answer of a few words, without the frame before it and the courtesies behind it: "it's head of sales".
+
+    Returns None for one that says more, denies, supposes, asks, or has a value of another field.
     """
-    understanding = explained.understanding
-    clauses = [clause for clause in understanding.clauses if _says_more(explained, claims, clause)]
-    if not clauses:
+    understanding, words = explained.understanding, _TextWords(explained.understanding)
+    if not holds(Principle.SHORT_ANSWERS):
         return None
-    first, last = understanding.find_position(clauses[0].start, clauses[-1].end)
-    return Taken(item.path, understanding.text[first:last], first, last, TEXT, bool(claims))
+    relations = list_relations(item, understanding.chart.grammar)
+    is_name = asks_for_name(item, understanding.chart.grammar)
+    start = words.skip_frame(relations, is_name=is_name)
+    end = words.strip_end(start, len(understanding.words))
+    inside = range(start, end)
+    if not words.are_short(start, end) or any(claim.span.start in inside for claim in claims):
+        return None
+    if relations and any(understanding.chart.match("relation", at) for at in inside):
+        return None
+    clauses = [clause for clause in understanding.clauses if clause.start < end and start < clause.end]
+    if any(clause.force is not Force.STATES for clause in clauses) or not _begins_and_ends(explained, start, end):
+        return None
+    if is_name and not words.are_name(start, end):
+        return None
+    first, last = understanding.find_position(start, end)
+    return Taken(item.path, understanding.text[first:last], first, last, TEXT)
 
 
-def _says_more(explained: Explained, claims: Sequence[Claim], clause: Clause) -> bool:
-    if clause.force is Force.ASKS or not explained.says_more(clause.start, clause.end):
-        return False
-    return bool(explained.list_unexplained(clause)) or not any(claim.clause is clause for claim in claims)
+def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
+    """True where the first and the last word may belong to a name: not in "looking in Fremont" and "Fremont is best".
+
+    A single word may be any; words of talk belong to it beside a small word of names ("head of sales").
+    """
+    content = [index for index in range(start, end) if not explained.understanding.words[index].is_sign]
+    if len(content) == 1 or _TextWords(explained.understanding).are_title(start, end):
+        return True
+    nothing, chart = explained.list_saying_nothing(with_question=False), explained.understanding.chart
+    nothing -= {at for at in content if chart.is_abbreviation(at)}
+    is_joined = chart.match("name_joint", content[1]), chart.match("name_joint", content[-2])
+    return all(
+        index not in nothing or joined for index, joined in zip((content[0], content[-1]), is_joined, strict=True)
+    )
 
 
 def _take_piece(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | Refused | None:
@@ -123,7 +161,7 @@ def _find_unasked(explained: Explained, touched: set[str]) -> dict[FormField, fr
     return {
         item: list_relations(item, grammar)
         for item in untouched
-        if is_text(item) and not takes_sentences(item, grammar)
+        if is_text(item) and not is_long_text(item.spec, explained.understanding.learned)
     }
 
 
@@ -133,10 +171,15 @@ def _is_stated_name(piece: Piece) -> bool:
 
 
 def _says_something_else(understanding: Understanding, item: FormField, is_phrase: bool) -> bool:
-    """True for a move alone, and, unless a long text is asked for, for a question, a phrase, or a wish for a person."""
+    """True for a move alone, and, unless `x-long` is set, for a question, a phrase, or a wish for a person.
+
+    To a question for a long text, "I never got it" is more than a no.
+    """
     words, text = understanding.words, understanding.text
     if understanding.is_bare_move and all(has_same_letters(word, text) for word in words if word.is_mended):
-        return True
+        is_answer = all(move.kind in (MoveKind.AFFIRM, MoveKind.NEGATE) for move in understanding.moves)
+        is_told = is_answer and len(understanding.chart.content) > _MOST_OF_YES_OR_NO
+        return not (is_told and is_long_text(item.spec, understanding.learned))
     is_other = is_phrase or understanding.find_move(MoveKind.PERSON) is not None
     only_asks = all(clause.force is Force.ASKS and not clause.is_wish for clause in understanding.clauses)
     return (is_other or only_asks) and not item.spec.long
@@ -152,11 +195,13 @@ def list_labelled_texts(
     for label in reversed(labels):
         item = form.field(label.field)
         clause = understanding.find_clause(label.start)
-        if item is None or not is_text(item) or clause is None or clause.force is not Force.STATES:
+        if item is None or not is_text(item) or clause is None or not _may_set(label, clause):
             continue
         if item.path in touched or item.path in texts or says_nothing(understanding, label):
             continue
-        start = find_value_start(understanding, label)
+        # "The note to my neighbour" gives no note, and "set the note to urgent" does.
+        joints = ["label_is", *(["lead_in"] * label.is_whole), *(["label_joint"] * clause.has("correction"))]
+        start = find_value_start(understanding, label, *joints)
         if not label.end < start < clause.end:
             continue
         end = words.strip_end(start, clause.end)
@@ -168,6 +213,13 @@ def list_labelled_texts(
     return [*reversed(texts.values())]
 
 
+def _may_set(label: Label, clause: Clause) -> bool:
+    """True in a clause that states, and for "what happened should be: …", where the name begins like a question."""
+    return clause.force is Force.STATES or (
+        clause.force is Force.ASKS and label.is_whole and label.start == clause.start
+    )
+
+
 class _TextWords:
     """What the words of a message are in a text."""
 
@@ -175,10 +227,13 @@ class _TextWords:
         self._words, self._chart = understanding.words, understanding.chart
         small = _find_small(understanding)
         words = [(index, word) for index, word in enumerate(self._words) if not word.is_sign]
-        self._not_in_names = [index for index, word in words if word.is_number or index in small]
+        talk = {index for index in understanding.talk if understanding.text[self._words[index].start].islower()}
+        self._not_in_names = [index for index, word in words if word.is_number or index in small | talk]
         #: In no table, or with a slip there.
         self._new = [index for index, word in words if word.key not in self._chart.grammar.words or word.is_mended]
         self._courtesies = _find_courtesies(self._chart)
+        self._begins = understanding.begins
+        self._talk = understanding.talk
         self._stripped: dict[int, int] = {}
 
     def give_text(self, start: int, end: int, *, is_name: bool, is_held: bool) -> bool:
@@ -186,12 +241,51 @@ class _TextWords:
         return (self.are_name(start, end) or not is_name) and (self.have_new(start, end) or not is_held)
 
     def are_name(self, start: int, end: int) -> bool:
-        """True for a few words if at least one is in no table, and none is a number or a small word."""
-        return self.have_new(start, end) and not _has_between(self._not_in_names, start, end)
+        """True for a few words of which one is in no table, and none a number, a small word or part of an address."""
+        is_address = any(word.key in _IN_ADDRESSES for word in self._words[start:end])
+        return self.have_new(start, end) and not (is_address or _has_between(self._not_in_names, start, end))
 
     def have_new(self, start: int, end: int) -> bool:
         """True when a word is in no table, or has a slip there."""
         return _has_between(self._new, start, end)
+
+    def skip_frame(self, relations: frozenset[str], *, is_name: bool) -> int:
+        """The word behind what stands before a short answer: "my job is", "it's in", "for my mother".
+
+        `relations`: those of its field.
+        """
+        start, beside = 0, ("possessive", "relative") if is_name else ()
+        while (end := self._skip(start, relations, (*_FRAMES, *beside))) > start:
+            start, beside = end, (*beside, "short_article")
+        return start if start < len(self._words) else 0
+
+    def _skip(self, start: int, relations: frozenset[str], names: Sequence[str]) -> int:
+        """The word behind a sign, a frame or a courtesy that begins at a word; behind one, also behind "a" and "in"."""
+        if start < len(self._words) and self._words[start].key in _ENDS:
+            return start + 1
+        ends = [match.end for name in names if (match := self._chart.match_exactly(name, start))]
+        related = self._chart.match("relation", start)
+        ends += [match.end for match in related if "short_article" in names or match.value in relations]
+        return max(ends, default=start)
+
+    def are_short(self, start: int, end: int) -> bool:
+        """True for a few words of one sentence without a comma; the small words of a name do not count."""
+        words = [index for index in range(start, end) if not self._words[index].is_sign]
+        telling = [index for index in words if not self._chart.match("name_joint", index)]
+        is_parted = any(word.key in _PARTING for word in self._words[start:end])
+        is_few = bool(words) and len(telling) <= _MOST_SHORT and len(words) <= 2 * _MOST_SHORT
+        return is_few and not is_parted and self._begins.isdisjoint(range(start + 1, end))
+
+    def are_title(self, start: int, end: int) -> bool:
+        """True for words that are written as a title: "The Fat Duck", "Fish and Chips at the Pier"."""
+        words = [index for index in range(start, end) if not self._words[index].is_sign]
+        capital = [index for index in words if self._chart.text[self._words[index].start].isupper()]
+        small = [index for index in words if index not in capital and not self._is_joint(index)]
+        is_framed = len(capital) > 1 and capital[0] == words[0] and capital[-1] == words[-1]
+        return is_framed and words[0] not in self._talk and not small
+
+    def _is_joint(self, index: int) -> bool:
+        return any(self._chart.match(name, index) for name in ("name_joint", "relation", "short_article"))
 
     def strip_end(self, start: int, end: int) -> int:
         """The end of a text without the courtesies and signs behind it; all of it where it has nothing else."""

@@ -217,6 +217,11 @@ class Chart:
         #: By word, what may begin there.
         self._names: dict[int, frozenset[str]] = {}
 
+    def is_abbreviation(self, at: int) -> bool:
+        """True for the "IT" of "IT manager"."""
+        typed = self.text[self.words[at].start : self.words[at].end]
+        return len(typed) > 1 and typed.isupper() and not self.is_shouted
+
     @cached_property
     def content(self) -> frozenset[int]:
         """Its words without signs."""

@@ -1,10 +1,13 @@
 """Names of fields in a message: "size L", "my name is Ann", "change the day"."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
+from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
+from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
@@ -12,7 +15,7 @@ from convengine.engine.understanding.words import cover
 #: Between the name of a field and its text.
 _LABEL_SIGNS = frozenset({":", "="})
 #: What may stand between the name of a field and its value, besides its joint.
-_SMALL, _SIGNS = ("label_joint", "filler", "correction", "least"), frozenset({":", "=", "-"})
+_SMALL, _SIGNS = ("label_joint", "filler", "correction", "least", "limit"), frozenset({":", "=", "-"})
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,11 @@ def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ..
     keys = tuple(word.key for word in understanding.words)
     passed = cover(cue for cue in understanding.cues if cue.name != "lead_in")
     passed |= {index for index, word in enumerate(understanding.words) if word.is_mended}
+    stemmer = get_stemmer_name(understanding.chart.grammar)
     labels: list[Label] = []
     at = 0
     while at < len(keys):
-        label = _find_at(keys, at, form) or _find_part(keys, at, form, passed)
+        label = _find_at(keys, at, form) or (None if at in passed else _find_part(keys[at], at, form, stemmer))
         if label is not None:
             labels.append(label)
         at = label.end if label else at + 1
@@ -73,13 +77,21 @@ def _find_label_end(keys: Sequence[str], at: int, label: Sequence[str]) -> int |
     return at
 
 
-def _find_part(keys: Sequence[str], at: int, form: OpenForm, passed: set[int]) -> Label | None:
-    """A word that only one field's names have; not one of a cue, and none with a slip: a "typo" is no type.
+def _find_part(key: str, at: int, form: OpenForm, stemmer: str) -> Label | None:
+    """A word that only one field's names have, or the "arriving" of an arrival. Returns None for another word."""
+    owner = form.own_names.get(key) or _get_stems(form.fields, stemmer).get(stem(key, stemmer))
+    return Label(owner.path, at, at + 1, is_whole=False) if owner else None
 
-    Returns None for another word.
-    """
-    owner = form.own_names.get(keys[at])
-    return Label(owner.path, at, at + 1, is_whole=False) if owner and at not in passed else None
+
+@lru_cache(maxsize=256)
+def _get_stems(fields: tuple[FormField, ...], stemmer: str) -> Mapping[str, FormField]:
+    """By the stem of a word that only one field's names have: the field, but for texts."""
+    owners: dict[str, set[FormField]] = {}
+    for item in fields:
+        for word in {word for label in item.labels for word in label}:
+            owners.setdefault(stem(word, stemmer), set()).add(item)
+    only = {word: next(iter(items)) for word, items in owners.items() if len(items) == 1}
+    return {word: item for word, item in only.items() if item.spec.kind not in (Kind.TEXT, Kind.PERSON)}
 
 
 class BoundLabels:
@@ -107,10 +119,13 @@ class BoundLabels:
         return next(before, None) or next(after, None)
 
 
-def find_value_start(understanding: Understanding, label: Label) -> int:
-    """The word behind a name of a field and the joint that follows it; without a joint, the word behind the name."""
+def find_value_start(understanding: Understanding, label: Label, *joints: str) -> int:
+    """The word behind a name of a field and the joint that follows it; without a joint, the word behind the name.
+
+    `joints`: the classes of the joint; by default each that may stand before a value.
+    """
     words = understanding.words
-    matches = (understanding.chart.match_exactly(name, label.end) for name in ("label_joint", "lead_in"))
+    matches = (understanding.chart.match_exactly(name, label.end) for name in joints or ("label_joint", "lead_in"))
     sign = label.end < len(words) and words[label.end].key in _LABEL_SIGNS
     return max([label.end + sign, *(match.end for match in matches if match)])
 

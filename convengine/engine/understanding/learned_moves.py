@@ -24,9 +24,8 @@ ENDING = (MoveKind.LEAVE, MoveKind.PERSON)
 _MOST_WORDS = 16
 #: Only the first clauses are compared with sentences, which takes milliseconds for each. No answer has more.
 _MOST_CLAUSES = 24
-#: Of a clause that tells, supposes or denies only these moves are meant.
+#: Of a clause that supposes or denies only these moves are meant.
 _OF_FORCE = {
-    Force.TELLS: (MoveKind.THANK, MoveKind.CORRECT, MoveKind.REPEAT),
     Force.SUPPOSES: (MoveKind.SKIP, MoveKind.HELP, MoveKind.WAIT),
     Force.DENIES: (MoveKind.NEGATE, MoveKind.SKIP, MoveKind.REPEAT, MoveKind.LEAVE, MoveKind.PERSON, MoveKind.WAIT),
 }
@@ -196,7 +195,7 @@ def _rate_unmarked(chart: Chart, clause: Clause, learned: LearnedPort) -> float:
 def _is_possible(chart: Chart, clause: Clause, kind: MoveKind) -> bool:
     """True unless the clause excludes the move.
 
-    One that asks, or denies, is no yes; one that supposes does not leave; one that tells asks for nobody.
+    One that asks, or denies, is no yes; one that supposes does not leave.
     """
     if clause.force is Force.ASKS:
         return kind not in (MoveKind.AFFIRM, MoveKind.NEGATE, MoveKind.SKIP)

@@ -169,12 +169,6 @@ def list_relations(item: FormField, grammar: Grammar) -> frozenset[str]:
     return frozenset(relation for value in values for relation in value.split())
 
 
-def takes_sentences(item: FormField, grammar: Grammar) -> bool:
-    """True for a field of which the tables' class `sentence_field` says that its text is more than a name."""
-    words = {word for label in item.labels for word in label}
-    return item.spec.long or not words.isdisjoint(word for word, _ in grammar.list_words("sentence_field"))
-
-
 def choose_piece(pieces: Sequence[Piece], relations: Collection[str]) -> tuple[Piece, ...]:
     """The pieces that a field may mean: one where its relation or its capitals tell it from the others."""
     for narrow in (

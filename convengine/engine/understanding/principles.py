@@ -18,8 +18,10 @@ class Principle(StrEnum):
     SIDES = "sides"
     #: Words of wanting, going and having explain themselves, and so do those of the last answer.
     TALK = "talk"
-    #: A short text is what is left of the message.
-    LEFT_OVER = "left-over"
+    #: An answer of a few words to a question for a short text is the text.
+    SHORT_ANSWERS = "short-answers"
+    #: No learned move is looked for where a text was asked for.
+    ASKED_TEXTS = "asked-texts"
     #: Of several pieces that are left, "in", "to" or "from" chooses one, and then a capital.
     RELATIONS = "relations"
     #: A text that was not asked for is taken behind "to" or "from" of the only field that they mean.

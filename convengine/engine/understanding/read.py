@@ -14,6 +14,7 @@ from convengine.engine.understanding.free_text import (
     read_free_text,
 )
 from convengine.engine.understanding.labels import Label, find_labels, says_nothing
+from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.meant_options import offer_meant_option
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
@@ -47,7 +48,10 @@ def read_into_form(
     results = answer_yes_or_no(explained, claims, results)
     results += list_labelled_texts(understanding, form, labels, _list_touched(results))
     results += _list_unread(understanding, form, labels, _list_touched(results))
-    results += _list_free_text(explained, claims, results, is_phrase)
+    texts = _list_free_text(explained, claims, results, is_phrase)
+    if _is_told(explained, texts):  # What it gives besides is taken where it is plain.
+        results = [result for result in results if isinstance(result, Taken)]
+    results += texts
     results += list_related_texts(explained, claims, results)
     if not is_phrase and form.asked_path not in _list_touched(results):
         results += offer_meant_option(explained)
@@ -85,6 +89,11 @@ def _list_free_text(
     certain = [claim for claim in claims if claim.field.path in settled]
     text = read_free_text(explained, certain, is_phrase=is_phrase)
     return [text] if text else []
+
+
+def _is_told(explained: Explained, texts: Sequence[Taken | Offered | Refused]) -> bool:
+    item = explained.form.asked_field
+    return bool(texts) and item is not None and is_long_text(item.spec, explained.understanding.learned)
 
 
 def _list_unread(

@@ -31,6 +31,8 @@ class Subject(StrEnum):
     MOVES = "moves"
     #: Whether a clause asks for information or wishes something.
     ASKS = "asks"
+    #: Whether a field by its title and question takes whole sentences or a few words.
+    TEXTS = "texts"
 
 
 def list_sentences(subject: Subject, languages: Collection[str] = ()) -> list[tuple[str, str]]:
@@ -77,7 +79,7 @@ def find_nearest(subject: Subject, text: str, name: str, languages: Collection[s
 @lru_cache(1)
 def list_known_words() -> frozenset[str]:
     """The words of the sentences. Of a clause of other words, such as names, the encoder can tell nothing."""
-    sentences = [sentence for subject in Subject for sentence, _ in list_sentences(subject)]
+    sentences = [sentence for subject in (Subject.MOVES, Subject.ASKS) for sentence, _ in list_sentences(subject)]
     return frozenset(word.key for sentence in sentences for word in split_text(sentence) if not word.is_sign)
 
 

@@ -1,5 +1,6 @@
 """Weak spans beside plainer ones: which are no values of their own."""
 
+from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.understand import Understanding
@@ -43,8 +44,12 @@ def _is_other_choice(understanding: Understanding, span: Span) -> bool:
     return bool(sorts) and span.sort not in sorts
 
 
-def begins_range(understanding: Understanding, span: Span) -> bool:
-    """True for the first value of a range or a choice: the 3rd of "3rd to 7th July", the 3 of "3 or 4 people"."""
+def is_in_range(understanding: Understanding, span: Span) -> bool:
+    """True for a value of a range or a choice: the 3rd of "3rd to 7th July", the 4 of "3 or 4"."""
+    others = [other for other in understanding.spans if other.sort is span.sort]
     chart = understanding.chart
-    ends = {match.end for name in ("range", "alternative") for match in chart.match(name, span.end)}
-    return any(other.sort is span.sort and other.start in ends for other in understanding.spans)
+    return any(_joins(chart, span, other) or _joins(chart, other, span) for other in others)
+
+
+def _joins(chart: Chart, first: Span, last: Span) -> bool:
+    return any(match.end == last.start for name in ("range", "alternative") for match in chart.match(name, first.end))

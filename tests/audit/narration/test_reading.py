@@ -236,7 +236,7 @@ CODES: dict[str, Iterable[str]] = {
         *(decide.ASKED, decide.LABEL, decide.KIND, decide.CORRECTION, decide.OFFER),
         *(free_text.TEXT, free_text.RELATION, store_reading.EARLIER, "MODEL"),
     ),
-    "passed_over": (Force.DENIES, Force.TELLS),
+    "passed_over": (Force.DENIES,),
     "role": Role,
 }
 

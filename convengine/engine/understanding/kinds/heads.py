@@ -85,8 +85,12 @@ def _counts_people(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> bool
     inside, longer = range(span.start + 1, span.end), ("marked_clock", "date", "length")
     if any(match.end > span.end for at in inside for name in longer for match in chart.match(name, at)):
         return False
-    if not any(counts_heads(spec, chart.grammar) for spec in specs if spec.kind is Kind.NUMBER):
+    numbers = tuple(spec for spec in specs if spec.kind is Kind.NUMBER)
+    if not any(counts_heads(spec, chart.grammar) for spec in numbers):
         return False
+    nouns = _get_nouns(numbers, chart.grammar)
+    if span.end < len(chart.words) and len(nouns.get(_find_noun(chart, span.end, nouns), ())) == 1:
+        return False  # The noun says it: "for 5 nights".
     is_hour = "hour" in span.phrase.slots and any(
         item.value <= _LAST_HOUR for at in inside for item in chart.match("hour_of", at)
     )

@@ -91,7 +91,9 @@ def _list_codes(chart: Chart, spec: FieldSpec) -> list[Span]:
     for start, end, value in chain(_list_spellings(chart.text, parts, spec.pattern), _list_signed(chart)):
         if pattern.fits(value):
             has_digits = any(map(str.isdecimal, value))
-            is_code = has_digits and not value.replace(" ", "").isdecimal() and not _has_word(chart, value)
+            # The "sum 420" of "the sum 420" is put together from words written apart.
+            is_plain = value.casefold() == chart.text[start:end].casefold() and not _has_word(chart, value)
+            is_code = has_digits and is_plain and not value.replace(" ", "").isdecimal()
             span = _make_span(chart, spec, start, end, value, is_weak=not is_code)
             if span is not None and (has_digits or not codes):
                 codes.setdefault(span.end, span)

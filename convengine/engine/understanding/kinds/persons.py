@@ -21,7 +21,7 @@ _AROUND = ("filler", "courtesy", "lead_in", "lead_out", "introduction", "name_le
 #: Classes of words that are no names, whether with a capital or without.
 _SMALL = (
     "joint", "alternative", "denial", "supposition", "question", "request", "courtesy", "limit", "lead_out",
-    "correction", "opening", "elsewhere", "rejection",
+    "correction", "opening", "others", "rejection",
 )  # fmt: skip
 #: Those that no name is, even as all of a message.
 _NEVER = ("joint", "alternative", "denial", "courtesy", "correction", "opening", "rejection")
@@ -63,7 +63,7 @@ class PersonFinder:
             return []
         only = all(spec.name in parts for spec in specs if spec.kind is Kind.TEXT)
         name = next(_list_names(chart, is_only=only), None)
-        return list(_deal(chart, name, parts)) if name else []
+        return list(_deal(chart, _widen(chart, *name), parts)) if name else []
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The name as it is typed. Returns None for a field that takes no name.
@@ -95,6 +95,39 @@ def _list_names(chart: Chart, *, is_only: bool) -> Iterator[tuple[int, int, bool
             yield start, at, False
     if rest := _find_rest(chart):
         yield *rest, not (is_only and _is_fragment(chart, *rest))
+
+
+def _widen(chart: Chart, start: int, end: int, is_asked: bool) -> tuple[int, int, bool]:
+    """The name with the words with capitals beside it: the "Max" of "Max Power", the "An" of "Văn An"."""
+    while start and (before := _find_before(chart, start)) < start and _belongs_before(chart, before):
+        start = before
+    while end < len(chart.words) and _is_letters(chart, end) and _is_capital(chart, end) and not _is_small(chart, end):
+        end += 1
+    return start, end, is_asked
+
+
+def _find_before(chart: Chart, start: int) -> int:
+    """The word before a name, behind which the full stop of an initial may stand; the same where a sign parts them."""
+    is_initial = start > 1 and chart.words[start - 1].key == "." and _joins(chart, start - 1)
+    return start - 1 - is_initial
+
+
+def _belongs_before(chart: Chart, at: int) -> bool:
+    is_initial = chart.words[at].end - chart.words[at].start == 1
+    classes = () if is_initial else (*_AROUND, *_NEVER, *_CUES, "question", "request", *_BESIDE)
+    if not is_initial and _is_second_part(chart, at):
+        return False
+    return _is_letters(chart, at) and _is_capital(chart, at) and not any(chart.match(name, at) for name in classes)
+
+
+def _is_second_part(chart: Chart, at: int) -> bool:
+    """True for a word inside of what stands before a name: the "Namen" of "auf den Namen"."""
+    starts = range(max(0, at - _MOST_WORDS), at)
+    return any(match.end > at for start in starts for name in _AROUND for match in chart.match(name, start))
+
+
+def _is_letters(chart: Chart, at: int) -> bool:
+    return chart.words[at].key[0].isalpha()
 
 
 def _goes_on(chart: Chart, at: int) -> bool:
@@ -202,12 +235,21 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
     rest = sorted(chart.content - around)
     content = rest or sorted(chart.content)
     may_be_name = all(_is_new(chart, at) or (_is_capital(chart, at) and not _is_small(chart, at)) for at in rest)
+    may_be_name = may_be_name and len({_is_capital(chart, at) for at in rest}) == 1
+    whole = sorted(chart.content)
+    if len(whole) > 1 and all(_is_in_run(chart, at) for at in whole):
+        return (whole[0], whole[-1] + 1) if _is_whole(chart, whole) else None
     if not (may_be_name if rest else _is_known_name(chart, content)):
         return None
     start = content[0]
     if not _is_capital(chart, start) and (has_fillers or any(_is_capital(chart, at) for at in range(start))):
         return None
     return (start, content[-1] + 1) if _is_whole(chart, content) else None
+
+
+def _is_in_run(chart: Chart, at: int) -> bool:
+    """True for a word with a capital that a name may have: each of "Max Power", whatever else it means."""
+    return _is_capital(chart, at) and not any(chart.match(name, at) for name in (*_NEVER, *_AROUND[1:]))
 
 
 def _is_whole(chart: Chart, content: Sequence[int]) -> bool:

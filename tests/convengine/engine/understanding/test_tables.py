@@ -23,7 +23,17 @@ MANY_CLASSES = {
 }  # fmt: skip
 MOST_CLASSES = 2
 #: Classes that say something else of a word than what it does in its clause: of the text behind it, of a field's name.
-BESIDE = {"relation", "relation_field", "sentence_field", "name_joint", "capital_word", "first_of_two", "last_of_two"}
+BESIDE = {
+    "relation",
+    "relation_field",
+    "short_article",
+    "label_is",
+    "job",
+    "name_joint",
+    "capital_word",
+    "first_of_two",
+    "last_of_two",
+}
 
 
 def _list_phrases(file: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
