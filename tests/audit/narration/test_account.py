@@ -600,6 +600,25 @@ def test_a_wish_to_stop_is_not_told_as_a_no(moves: list[str], is_told: bool) -> 
     assert any("because the user says no" in text for text in told) is is_told
 
 
+@pytest.mark.parametrize(
+    ("moves", "doubtful", "told"),
+    [
+        (["SKIP"], [], "The user did not answer, but the form needs day."),
+        (["GREET", "SKIP"], [], "The user did not answer, but the form needs day."),
+        (["SKIP"], ["SKIP"], "The message was not understood; that makes 2 in a row."),
+        (["GREET"], [], "The message was not understood; that makes 2 in a row."),
+    ],
+)
+def test_a_user_who_does_not_want_to_answer_was_understood(moves: list[str], doubtful: list[str], told: str) -> None:
+    listed = [[{"move": move, "start": 0, "end": 4} for move in each] for each in (moves, doubtful)]
+    understood = event("MESSAGE_UNDERSTOOD", 1, moves=listed[0], doubtfulMoves=listed[1])
+    masked = event("MESSAGE_UNDERSTOOD", 1, moves="***", doubtfulMoves="***")
+    missed = event("NOT_UNDERSTOOD", 2, count=2, asked_field="day")
+
+    assert narrate(understood, missed) == [told]
+    assert narrate(masked, missed) == ["The message was not understood; that makes 2 in a row."]
+
+
 def test_the_end_of_a_long_answer_begins_with_a_whole_word() -> None:
     question = " ".join(f"word{number}" for number in range(60))
 
