@@ -647,6 +647,32 @@ def test_a_message_with_the_words_of_a_phrase_is_not_only_near_to_it() -> None:
         assert f"because {fits} (" in sentence
 
 
+@pytest.mark.parametrize(
+    ("basis", "fits"),
+    [
+        (
+            {"basis": "OPTION"},
+            "the message names an option of its form, and is nearest to the phrase “When do you open?”",
+        ),
+        ({"basis": "PART"}, "a part of the message is near to the phrase “When do you open?”"),
+        ({}, "the message is near to the phrase “When do you open?”"),
+    ],
+)
+def test_a_match_by_an_option_or_by_a_part_is_not_near_to_the_phrase(basis: dict[str, str], fits: str) -> None:
+    with change_set(reason="phrases"):
+        row = CeIntentClassifier.objects.create(
+            intent_code="HOURS", state_code="IDLE", rule_type="PHRASE", pattern="When do you open?"
+        )
+    compared = {"id": row.pk, "operands": [{"score": 0.8, "minScore": 0.5, **basis}]}
+    others = {"id": row.pk + 1, "operands": [{"score": 0.2, "basis": "OPTION"}]}
+    decided = event("DECISION", 1, kind="CLASSIFIER", winner=row.pk, candidates=[others, compared])
+    matched = event("INTENT_CLASSIFICATION_MATCHED", 2, intent="HOURS", matchedByRule={str(row.pk): 1}, score=0.8)
+
+    (told,) = narrate_turn([decided, matched], configuration().current())
+
+    assert f"because {fits} (" in told.text
+
+
 def test_an_accepted_offer_is_no_value_that_the_message_gave() -> None:
     context = {"tariff": "Comfort", "email": "ann@example.com"}
     read = event("FIELDS_READ", asked="tariff", read=["tariff"], refused=[], by={"tariff": "OFFER"})

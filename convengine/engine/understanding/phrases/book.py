@@ -53,6 +53,8 @@ class IntentMatch:
     #: The phrase of the intent that is nearest to the message, and how near it is, from 0 to 1.
     phrase: Phrase
     likeness: float = 1.0
+    #: What speaks for the intent, if it is not the whole message: an OPTION of its form, or a PART of the message.
+    basis: str = ""
 
     @property
     def is_identical(self) -> bool:
