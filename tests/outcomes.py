@@ -196,7 +196,7 @@ RULES: Sequence[tuple[str, Callable[[Outcome, re.Match[str]], bool]]] = [
         r"was not understood|were not understood",
         require_stages("NOT_UNDERSTOOD", "HAND_OVER_OFFERED", "ASSISTANT_OUTPUT"),
     ),
-    (r"^The message was not understood", require_stages("NOT_UNDERSTOOD")),
+    (r"^The message was not understood|^The user did not answer", require_stages("NOT_UNDERSTOOD")),
     (r"^Recognised the intent “?(.+?)”?(?:, | by |\.$)", _is_recognised),
     (r"^(?:The intent stays|Kept the intent)(?: “?(.+?)”?)?(?:, because|\.)", _stays),
     (r"concerns the current task|answers an open question", exclude_stages("NOT_UNDERSTOOD")),

@@ -14,7 +14,7 @@ from convengine.server.sessions.models import SAMPLE, CeConversation
 def sample_page(request: HttpRequest) -> HttpResponse:
     """Say what is removed, and remove it."""
     if request.method == "POST":
-        count = remove_sample()
+        count = remove_sample(request.user.get_username())
         messages.success(request, f"{count} sample conversations were removed, with their counts.")
         return HttpResponseRedirect(reverse("admin:index"))
     count = CeConversation.objects.filter(channel=SAMPLE).count()

@@ -48,6 +48,6 @@ class Ledger:
         return {pk for entry in self.entries if entry.table_name == table for pk in entry.details.get("erased", ())}
 
     def count_removed_conversations(self) -> int:
-        """How many conversations retention removed."""
+        """How many conversations were removed, other than by an erasure."""
         table, kind = CeConversation._meta.db_table, CeLedger.Kind.RETENTION
         return sum(entry.count for entry in self.entries if entry.kind == kind and entry.table_name == table)

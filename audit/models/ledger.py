@@ -22,7 +22,8 @@ class CeLedger(ChainedRow, SignedModel, AppendOnly):
         """What is recorded."""
 
         ROOT = "ROOT", "Ends of all chains"
-        RETENTION = "RETENTION", "Removed by age"
+        # By the retention, or by somebody who removes the demonstration's sample week.
+        RETENTION = "RETENTION", "Removed"
         ERASURE = "ERASURE", "Erased for a person"
 
     SEALED: ClassVar[Sequence[str]] = (

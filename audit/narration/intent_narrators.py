@@ -29,7 +29,7 @@ from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, DECISION, ENGINE_RETURN
 from convengine.engine.understanding.phrases.explain import LEAST_NEAR
-from convengine.engine.understanding.phrases.matching import LEAST_LIKENESS
+from convengine.engine.understanding.phrases.matching import LEAST_LIKENESS, OPTION, PART
 from convengine.engine.understanding.phrases.wording import list_keys
 from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import quote_intent
@@ -55,6 +55,13 @@ _FITS: Mapping[str, str] = {
 }
 
 
+#: How a phrase fits, if it is not near to the whole message.
+_BY_BASIS: Mapping[Json, str] = {
+    OPTION: "the message names an option of its form, and is nearest to the phrase ",
+    PART: "a part of the message is near to the phrase ",
+}
+
+
 def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """The phrase that decided with its reason, and the phrases that matched and lost.
 
@@ -71,7 +78,7 @@ def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     if lead:
         decision = turn.before(index, DECISION, kind=DecisionKind.CLASSIFIER.value)
         winner = _find_winner(event, decision)
-        cause = (", because ", *_describe_matching_phrase(turn, event, winner)) if winner is not None else ()
+        cause = (", because ", *_describe_matching_phrase(turn, event, winner, decision)) if winner is not None else ()
         runner_up = turn.fill(
             event,
             "; the confidence is {score:percent}, and that of the next best, {runnerUp}, is {runnerUpScore:percent}",
@@ -240,19 +247,20 @@ def narrate_collision(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """Matching phrases of several intents. None of them won."""
     event = turn.events[index]
     if intents := turn.fill(event, "Phrases of several intents match, so none decides: {matchedIntents:intents}"):
-        yield build_sentence(event, (*intents, *_describe_matches(turn, event), "."), Tone.WARNING)
+        decision = turn.before(index, DECISION, kind=DecisionKind.CLASSIFIER.value)
+        yield build_sentence(event, (*intents, *_describe_matches(turn, event, decision), "."), Tone.WARNING)
 
 
-def _describe_matches(turn: NarratedTurn, event: Event) -> Parts:
+def _describe_matches(turn: NarratedTurn, event: Event, decision: Event | None) -> Parts:
     """Why phrases match: three of them, and whether there are more; empty if the event names none."""
     matched = event.payload.get(_ROWS)
     if not isinstance(matched, Mapping) or not matched:
         return ()
-    reasons: list[Parts] = [_describe_matching_phrase(turn, event, pk) for pk in list(matched)[:_MOST]]
+    reasons: list[Parts] = [_describe_matching_phrase(turn, event, pk, decision) for pk in list(matched)[:_MOST]]
     return ("; ", *join_parts([*reasons, *([("other phrases match too",)] if len(matched) > _MOST else [])]))
 
 
-def _describe_matching_phrase(turn: NarratedTurn, event: Event, pk: Json) -> Parts:
+def _describe_matching_phrase(turn: NarratedTurn, event: Event, pk: Json, decision: Event | None) -> Parts:
     """Why one phrase matches; its text comes from the release."""
     key = str(pk)
     seq, ref = event.row.seq, RowRef(_TABLE, int(key) if key.isdecimal() else key)
@@ -268,11 +276,19 @@ def _describe_matching_phrase(turn: NarratedTurn, event: Event, pk: Json) -> Par
             return ("the message matches ", name)
         text = quote(words)
     pattern = Fact(text, row.pattern, seq, (_ROWS,), ref, "pattern")
-    fits = _FITS.get(kind, "the message contains ")
+    fits = _BY_BASIS.get(_read_basis(decision, pk)) or _FITS.get(kind, "the message contains ")
     if kind == ClassifierType.PHRASE and event.payload.get("score") == 1:
         is_same = list_keys(row.pattern) == list_keys(_read_tested_text(event) or "")
         fits = "the message is the phrase " if is_same else "the message has the telling words of the phrase "
     return (fits, pattern, " (", name, ")")
+
+
+def _read_basis(decision: Event | None, pk: Json) -> Json:
+    """What speaks for a phrase, if it is not the whole message. Returns None if that is all."""
+    stored = decision.payload.get("candidates") if decision else None
+    candidates = stored if isinstance(stored, list) else []
+    compared = (_read_compared(each) for each in candidates if isinstance(each, Mapping) and str(each["id"]) == str(pk))
+    return next((each.get("basis") for each in compared if each), None)
 
 
 NARRATORS: Mapping[str, Narrator] = {

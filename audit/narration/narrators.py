@@ -10,6 +10,7 @@ from audit.narration import intent_narrators, rule_narrators
 from audit.narration.cleared import find_cleared
 from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_sentence, narrate_by_template
 from audit.narration.phrases import ROUTINE_MOVES
+from audit.narration.reading import list_moves
 from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
 from audit.narration.wording import row_name, write_fields
 from audit.record.events import Event
@@ -216,6 +217,14 @@ def check_meaning(turn: NarratedTurn, index: int) -> ExtraParts | None:
     return None if is_told else {}
 
 
+def find_declined(turn: NarratedTurn, index: int) -> ExtraParts:
+    """The asked field, if the message surely says that the user does not answer; else no parts."""
+    understood = turn.before(index, MESSAGE_UNDERSTOOD)
+    sure, _ = list_moves(understood.payload if understood else {})
+    is_declined = any(move["move"] == MoveKind.SKIP for move in sure)
+    return {"declined": turn.fill(turn.events[index], "{asked_field:field}")} if is_declined else {}
+
+
 def check_tool_call(turn: NarratedTurn, index: int) -> ExtraParts | None:
     """Returns None for a call that was left out or not made again, else no parts."""
     result = turn.after(index, TOOL_ORCHESTRATION_RESULT, tool_code=turn.events[index].payload.get("tool_code"))
@@ -248,6 +257,7 @@ PARTS: Mapping[str, PartsMaker] = {
     SESSION_LIFECYCLE: find_move,
     MESSAGE_INTENT_CLASSIFIED: check_meaning,
     DIALOGUE_ACT_CLASSIFIED: check_act,
+    NOT_UNDERSTOOD: find_declined,
     TOOL_ORCHESTRATION_REQUEST: check_tool_call,
 }
 

@@ -135,7 +135,7 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
         return None
     unknown_words = list(_list_unknown_words(recorded, text))
     parts = list(_split(text, [*_list_marks(recorded), *unknown_words]))
-    moves, doubtful = _list_moves(recorded.understood)
+    moves, doubtful = list_moves(recorded.understood)
     described = dict.fromkeys(
         (
             *(_describe_move(move, text) for move in moves),
@@ -179,7 +179,7 @@ def _list_items(payload: Mapping[str, Json], key: str) -> Iterator[Mapping[str, 
             yield item
 
 
-def _list_moves(understood: Mapping[str, Json]) -> tuple[list[Mapping[str, Json]], list[Mapping[str, Json]]]:
+def list_moves(understood: Mapping[str, Json]) -> tuple[list[Mapping[str, Json]], list[Mapping[str, Json]]]:
     """The moves that are sure enough, and those of other kinds that are not."""
     doubts = list(_list_items(understood, "doubtfulMoves"))
     moves = [move for move in _list_items(understood, "moves") if move not in doubts]

@@ -115,13 +115,12 @@ def turns_leave(keys: Sequence[int]) -> None:
     )
 
 
-def conversations_leave(keys: Sequence[uuid.UUID]) -> None:
+def conversations_leave(keys: Sequence[uuid.UUID], *, by: str, reason: str) -> None:
     """Record whole conversations that are about to be removed, and remove what the record has besides their turns.
 
     Needs an open transaction.
     """
     turns = CeConversationHistory.objects.filter(conversation_id__in=keys)
     CeTurnIndex.objects.filter(turn_id__in=list(turns.values_list("turn_id", flat=True))).purge()
-    reason = "conversations that nobody used"
-    remove_entries(CeMcpUserFeedback, keys, Kind.RETENTION, RETENTION_BY, reason)
-    note_removal(Kind.RETENTION, "ce_conversation", keys, RETENTION_BY, reason)
+    remove_entries(CeMcpUserFeedback, keys, Kind.RETENTION, by, reason)
+    note_removal(Kind.RETENTION, "ce_conversation", keys, by, reason)

@@ -36,7 +36,7 @@ class FileRefused(ValueError):
 
 
 #: What a bundle may have beside its tables. Imports leave it out; `convengine apply` takes it.
-SECTIONS = ("webhooks", "channels", "keys", "groups", "alert_rules")
+SECTIONS = ("webhooks", "channels", "keys", "groups", "alert_rules", "documents")
 
 Item = TypeVar("Item")
 Value = TypeVar("Value")

@@ -1,6 +1,6 @@
 """What an installation has beside its configuration, as sections of a file: webhooks, channels, keys and more."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -18,7 +18,8 @@ from convengine.server.api.admin import ApiKeyForm
 from convengine.server.api.models import CeApiKey
 from convengine.server.channels.models import CeChannel
 from convengine.server.channels.providers import list_providers
-from convengine.server.interfaces.installation_section import InstallationSection, alert_rules, save_row
+from convengine.server.executors.installation_section import DOCUMENTS
+from convengine.server.interfaces.installation_section import InstallationSection, alert_rules
 from convengine.server.webhooks.admin import WebhookForm
 from convengine.server.webhooks.models import CeWebhook
 from convengine.server.webhooks.signature import create_secret
@@ -123,7 +124,7 @@ def list_sections() -> Mapping[str, InstallationSection]:
         CeChannel.objects.all,
     )
     sections = {"webhooks": webhooks, "channels": channels, "keys": keys, "groups": groups}
-    return {**sections, "alert_rules": alert_rules()}
+    return {**sections, "alert_rules": alert_rules(), "documents": DOCUMENTS}
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,7 @@ class Change:
     form: Any = None
 
     def __str__(self) -> str:
-        name = (self.after or self.before or {})[self.section.name]
+        name = self.section.describe_name(self.after or self.before or {})
         if self.before is None:
             return f"+ {name}"
         if self.after is None:
@@ -153,9 +154,13 @@ class Change:
         if self.after is None:
             section.remove(row)
             return ""
-        secret = section.add(row) if self.before is None else save_row(row)
+        secret = section.add(row) if self.before is None else section.change(row)
         self.form._save_m2m()
         return secret
+
+
+#: The values that identify an entry: those of `within`, then its name.
+_Key = tuple[str, ...]
 
 
 class SectionPlan:
@@ -165,41 +170,53 @@ class SectionPlan:
         self.title, self._section = title, list_sections()[title]
         self.changes, self.problems = list[Change](), list[str]()
         self._keys = {column: list_keys() for column, list_keys in (self._section.links or {}).items()}
+        self._identity = (*self._section.within, self._section.name)
         self._rows = self._group_rows()
-        named = [self._read_name(entry) for entry in entries]
-        for index, (name, entry) in enumerate(zip(named, entries, strict=True)):
-            if name and name in named[:index]:
-                self.problems.append(f"{entry.where}: {name!r} occurs twice.")
-            elif name:
-                self._plan_entry(entry, name)
+        #: The first entry of each related row, for comparison with the others.
+        self._first_entries = dict[_Key, FileRow]()
+        named = set[_Key]()
+        for entry in entries:
+            key = self._read_key(entry)
+            if key in named:
+                self.problems.append(f"{entry.where}: {self._describe_key(key)!r} occurs twice.")
+            elif key:
+                self._plan_entry(entry, key)
+                named.add(key)
         if mode is Mode.REPLACE:
             self._plan_removals(named)
 
-    def _group_rows(self) -> dict[str, list[Any]]:
-        """The rows that are here, by name."""
-        rows: dict[str, list[Any]] = {}
+    def _group_rows(self) -> dict[_Key, list[Any]]:
+        """The rows that are here, by what identifies them."""
+        rows: dict[_Key, list[Any]] = {}
         for row in self._section.list_rows():
-            rows.setdefault(getattr(row, self._section.name), []).append(row)
+            key = tuple(self._section.get_value(row, column) for column in self._identity)
+            rows.setdefault(key, []).append(row)
         return rows
 
-    def _plan_removals(self, named: Sequence[str]) -> None:
-        gone = [row for name, same in self._rows.items() if name not in named for row in same]
+    def _plan_removals(self, named: Collection[_Key]) -> None:
+        gone = [row for key, same in self._rows.items() if key not in named for row in same]
         self.changes += [Change(self._section, row, self.describe_row(row), None) for row in gone]
 
-    def _read_name(self, entry: FileRow) -> str:
-        """What an entry is called; blank after a problem."""
-        name = entry.values.get(self._section.name)
-        if isinstance(name, str) and name:
-            return name
-        self.problems.append(f"{entry.where}: {self._section.name} is missing.")
-        return ""
+    def _read_key(self, entry: FileRow) -> _Key:
+        """What identifies an entry; empty after a problem."""
+        key = {column: self._read_value(column, entry) for column in self._identity}
+        missing = [column for column, value in key.items() if not isinstance(value, str) or not value]
+        self.problems += [f"{entry.where}: {column} is missing." for column in missing]
+        return () if missing else tuple(map(str, key.values()))
 
-    def _plan_entry(self, entry: FileRow, name: str) -> None:
+    def _describe_key(self, key: _Key) -> str:
+        return self._section.describe_name(dict(zip(self._identity, key, strict=True)))
+
+    def _read_value(self, column: str, entry: FileRow) -> Any:
+        """The value of a column; a missing one has its default."""
+        return entry.values[column] if column in entry.values else self._section.get_field(column).get_default()
+
+    def _plan_entry(self, entry: FileRow, key: _Key) -> None:
         """Add the change that an entry makes, if any, or its problems."""
-        same = self._rows.get(name, [])
-        problems = list(self._check_shape(entry))
+        same = self._rows.get(key, [])
+        problems = [*self._check_shape(entry), *self._check_related(entry, key)]
         if len(same) > 1:
-            problems.append(f"{entry.where}: {len(same)} entries are called {name!r} here.")
+            problems.append(f"{entry.where}: {len(same)} entries are called {self._describe_key(key)!r} here.")
         if problems:
             self.problems += problems
             return
@@ -230,12 +247,20 @@ class SectionPlan:
                 if not isinstance(name, str) or name not in keys:
                     yield f"{entry.where}: {column}: {name!r} does not exist.{did_you_mean(str(name), keys)}"
 
+    def _check_related(self, entry: FileRow, key: _Key) -> Iterator[str]:
+        """A problem for each column of a related row that an earlier entry of that row has otherwise."""
+        first = self._first_entries.setdefault(key[:-1], entry)
+        for column in self._section.paths.keys() - set(self._identity):
+            value, other = self._read_value(column, entry), self._read_value(column, first)
+            if value != other:
+                row = " / ".join(key[:-1])
+                yield f"{entry.where}: {column} of {row} is {value!r}, but {other!r} in {first.where}. Use one value."
+
     def _fill(self, column: str, entry: FileRow) -> Any:
-        """The value of a column for the form, which reads numbers as texts; a missing one has its default."""
-        field: Any = self._section.model._meta.get_field(column)
+        """The value of a column for the form, which reads numbers as texts."""
         if column in self._keys:
             return [self._keys[column][name] for name in entry.values.get(column, [])]
-        value = entry.values[column] if column in entry.values else field.get_default()
+        value, field = self._read_value(column, entry), self._section.get_field(column)
         is_text = type(value) in (int, float) or (type(value) is dict and not isinstance(field, JSONField))
         return str(value) if is_text else value
 
@@ -247,7 +272,7 @@ class SectionPlan:
                 keys = {other.pk for other in (cleaned[column] if cleaned else getattr(row, column).all())}
                 entry[column] = sorted(name for name, key in self._keys[column].items() if key in keys)
             else:
-                entry[column] = _encode_json(getattr(row, column))
+                entry[column] = _encode_json(self._section.get_value(row, column))
         return entry
 
     def describe(self) -> Iterator[str]:
@@ -267,7 +292,7 @@ def _encode_json(value: Any) -> Json:
         return int(value) if value == int(value) else float(value)
     if isinstance(value, datetime):
         return value.isoformat()
-    return sorted(value) if isinstance(value, list) else value
+    return sorted(value) if isinstance(value, list) and all(isinstance(item, str) for item in value) else value
 
 
 def export_sections() -> dict[str, Json]:
@@ -281,6 +306,6 @@ def export_sections() -> dict[str, Json]:
                 {name: value for name, value in entry.items() if not section.is_left_out(name, value)}
                 for entry in entries
             ),
-            key=lambda entry: str(entry[section.name]),
+            key=lambda entry: [str(entry[column]) for column in (*section.within, section.name)],
         )
     return exported

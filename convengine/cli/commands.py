@@ -36,7 +36,7 @@ COMMANDS: Sequence[Command] = (
     Command("user create", "Make a user of the admin.", "user_create"),
     Command("import", "Show what a configuration file would change; import it with --apply.", "config_import"),
     Command("export", "Write the configuration to a file.", "config_export"),
-    Command("apply", "Apply a file of rows, webhooks, keys, groups and alert rules; --plan shows it.", "apply"),
+    Command("apply", "Apply a file of rows, webhooks, keys, documents and more; --plan shows it.", "apply"),
     Command("draft", "Make, list, review, publish, schedule and discard drafts.", "draft"),
     Command("gradual", "Show the gradual release; stop it, or give it to more or to all.", "gradual"),
     Command(

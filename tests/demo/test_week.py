@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 import yaml
+from django.contrib.auth import get_user_model
 
 from audit.inbox.job import update_inbox
 from audit.integrity.verify import verify_other_tables
-from audit.models import CeInboxGroup, CeTurnCount, CeTurnIndex
+from audit.models import CeInboxGroup, CeLedger, CeTurnCount, CeTurnIndex
 from audit.reports.week import summarise_week
 from config_admin.commands.management.commands import demo_week
 from config_admin.commands.management.commands.demo_week import play_week
@@ -47,8 +48,10 @@ def list_places() -> list[tuple[str, str]]:
     return list(CeConversationHistory.objects.order_by("created_at").values_list("intent_code", "state_code"))
 
 
-def test_the_week_shows_what_the_pages_look_like_in_use_and_can_be_removed(settings: Any) -> None:
+def test_the_week_shows_what_the_pages_look_like_in_use_and_can_be_removed(settings: Any, tmp_path: Path) -> None:
     settings.CONVENGINE = {**settings.CONVENGINE, "DEMO": True}
+    settings.VAR_DIR = tmp_path
+    demo_week.unfinished_week().write_text(datetime.now(UTC).isoformat())
     phrases = set(CeIntentClassifier.objects.filter(enabled=True).values_list("pk", flat=True))
     play_week(datetime.now(UTC))
     for _ in update_inbox():
@@ -73,6 +76,9 @@ def test_the_week_shows_what_the_pages_look_like_in_use_and_can_be_removed(setti
 
     for _ in update_inbox():
         pass
+    assert not demo_week.unfinished_week().exists()
+    listed = CeLedger.objects.filter(table_name="ce_conversation").values_list("by", "reason").distinct().get()
+    assert listed == (get_user_model().objects.get().get_username(), "the demonstration's sample week")
     assert "sample conversations were removed" in removed.content.decode()
     assert "came with the demonstration" not in removed.content.decode()
     for table in (CeConversation, CeConversationHistory, CeTurnIndex):

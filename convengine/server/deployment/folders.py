@@ -15,6 +15,8 @@ _PACKAGE = Path(convengine.__file__).resolve().parent
 _INSIDE = _PACKAGE / "_shipped"
 #: Files of the folder of data: the SQLite database, and the users and the key, and the secret of the demonstration.
 DATABASE_FILE, DEMO_FACTS, SECRET_FILE = "convengine.sqlite3", "demo.json", "secret_key"
+#: The file that is there until the demonstration's whole sample week is played. It holds the time at which it ends.
+UNFINISHED_WEEK = "sample_week"
 #: What to do in a folder that is no project.
 FIND_PROJECT = "Go to the folder of your project, or make one: convengine init NAME."
 _PACKAGES = frozenset({"convengine", "config_admin", "audit"})

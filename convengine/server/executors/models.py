@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.core.validators import MaxLengthValidator
 from django.db import models
 from django.utils import timezone
 
@@ -40,7 +41,16 @@ class CeDocument(models.Model):
         max_length=500,
         help_text=("Unique in its collection. Matches in the title count more than matches in the body."),
     )
-    body = models.TextField(help_text="Plain text or Markdown.")
+    # PostgreSQL indexes no more than a megabyte of words.
+    body = models.TextField(
+        help_text="Plain text or Markdown.",
+        validators=[
+            MaxLengthValidator(
+                200_000,
+                "It has %(show_value)d characters, more than %(limit_value)d. Divide it into several documents.",
+            )
+        ],
+    )
     metadata = models.JSONField(default=dict, blank=True, help_text="Returned with the document.")
     hash = models.CharField(max_length=64, editable=False, default="")
     #: The sentence vector of title and beginning if the extra is installed; else empty.

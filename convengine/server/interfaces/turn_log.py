@@ -73,8 +73,8 @@ class TurnLog(Protocol):
     def turns_leave(self, keys: Sequence[int], /) -> None:
         """Called with the keys of turn records right before they are deleted. Needs an open transaction."""
 
-    def conversations_leave(self, keys: Sequence[uuid.UUID], /) -> None:
-        """Called with the keys of conversations right before they are deleted. Needs an open transaction."""
+    def conversations_leave(self, keys: Sequence[uuid.UUID], /, *, by: str, reason: str) -> None:
+        """Called with the keys of conversations right before somebody deletes them. Needs an open transaction."""
 
 
 turn_log: Callable[[], TurnLog] = partial(conf.load, "AUDIT_WRITER")

@@ -80,14 +80,14 @@ def _remove_sessions(before: datetime) -> Iterator[Counts]:
             )
             if not keys:
                 return
-            remove_conversations(keys)
+            remove_conversations(keys, by="retention", reason="conversations that nobody used")
         yield {"sessions": len(keys)}
 
 
-def remove_conversations(keys: Sequence[Any]) -> None:
-    """Remove conversations with all that belongs to them, and record it. Needs an open transaction."""
+def remove_conversations(keys: Sequence[Any], *, by: str, reason: str) -> None:
+    """Remove conversations with all that belongs to them, and record who does it. Needs an open transaction."""
     if keys:
-        turn_log().conversations_leave(keys)
+        turn_log().conversations_leave(keys, by=by, reason=reason)
         _leave_next_sessions(keys)
         CeConversation.objects.filter(pk__in=keys).only("pk").delete()
 

@@ -600,6 +600,25 @@ def test_a_wish_to_stop_is_not_told_as_a_no(moves: list[str], is_told: bool) -> 
     assert any("because the user says no" in text for text in told) is is_told
 
 
+@pytest.mark.parametrize(
+    ("moves", "doubtful", "told"),
+    [
+        (["SKIP"], [], "The user did not answer, but the form needs day."),
+        (["GREET", "SKIP"], [], "The user did not answer, but the form needs day."),
+        (["SKIP"], ["SKIP"], "The message was not understood; that makes 2 in a row."),
+        (["GREET"], [], "The message was not understood; that makes 2 in a row."),
+    ],
+)
+def test_a_user_who_does_not_want_to_answer_was_understood(moves: list[str], doubtful: list[str], told: str) -> None:
+    listed = [[{"move": move, "start": 0, "end": 4} for move in each] for each in (moves, doubtful)]
+    understood = event("MESSAGE_UNDERSTOOD", 1, moves=listed[0], doubtfulMoves=listed[1])
+    masked = event("MESSAGE_UNDERSTOOD", 1, moves="***", doubtfulMoves="***")
+    missed = event("NOT_UNDERSTOOD", 2, count=2, asked_field="day")
+
+    assert narrate(understood, missed) == [told]
+    assert narrate(masked, missed) == ["The message was not understood; that makes 2 in a row."]
+
+
 def test_the_end_of_a_long_answer_begins_with_a_whole_word() -> None:
     question = " ".join(f"word{number}" for number in range(60))
 
@@ -626,6 +645,32 @@ def test_a_message_with_the_words_of_a_phrase_is_not_only_near_to_it() -> None:
         caller.say(message)
         (sentence,) = [text for text in narrate(*events_of(caller, 1)) if text.startswith("Recognised the intent")]
         assert f"because {fits} (" in sentence
+
+
+@pytest.mark.parametrize(
+    ("basis", "fits"),
+    [
+        (
+            {"basis": "OPTION"},
+            "the message names an option of its form, and is nearest to the phrase “When do you open?”",
+        ),
+        ({"basis": "PART"}, "a part of the message is near to the phrase “When do you open?”"),
+        ({}, "the message is near to the phrase “When do you open?”"),
+    ],
+)
+def test_a_match_by_an_option_or_by_a_part_is_not_near_to_the_phrase(basis: dict[str, str], fits: str) -> None:
+    with change_set(reason="phrases"):
+        row = CeIntentClassifier.objects.create(
+            intent_code="HOURS", state_code="IDLE", rule_type="PHRASE", pattern="When do you open?"
+        )
+    compared = {"id": row.pk, "operands": [{"score": 0.8, "minScore": 0.5, **basis}]}
+    others = {"id": row.pk + 1, "operands": [{"score": 0.2, "basis": "OPTION"}]}
+    decided = event("DECISION", 1, kind="CLASSIFIER", winner=row.pk, candidates=[others, compared])
+    matched = event("INTENT_CLASSIFICATION_MATCHED", 2, intent="HOURS", matchedByRule={str(row.pk): 1}, score=0.8)
+
+    (told,) = narrate_turn([decided, matched], configuration().current())
+
+    assert f"because {fits} (" in told.text
 
 
 def test_an_accepted_offer_is_no_value_that_the_message_gave() -> None:

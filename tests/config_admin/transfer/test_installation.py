@@ -1,4 +1,4 @@
-"""`convengine apply FILE` and `export --installation`: webhooks, keys, groups and alert rules from one file."""
+"""`convengine apply FILE` and `export --installation`: webhooks, keys, documents and more from one file."""
 
 import json
 import socket
@@ -21,6 +21,8 @@ from config_admin.transfer.installation import SectionPlan, list_sections
 from convengine.server.api.authentication import key_of
 from convengine.server.api.models import CeApiKey
 from convengine.server.channels.models import CeChannel
+from convengine.server.executors.document_store import digest, put, search
+from convengine.server.executors.models import CeDocument, CeDocumentCollection
 from convengine.server.webhooks.models import CeWebhook
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +38,21 @@ CHANNEL: dict[str, Any] = {
     "secrets": {"token": "BOT_TOKEN", "secret": "BOT_SECRET"},
     "attachment_text": "",
 }
-ENTRIES = {"webhooks": WEBHOOK, "channels": CHANNEL, "keys": KEY, "alert_rules": ALERT, "groups": GROUP}
+DOCUMENT: dict[str, Any] = {
+    "collection": "handbook",
+    "title": "Delivery",
+    "body": "Three days.\n\nAbroad: nine.",
+    "metadata": {"source": "orders.md", "pages": [2, {"from": 1}]},
+    "expires_at": "2999-01-31T12:00:00+00:00",
+}
+ENTRIES = {
+    "webhooks": WEBHOOK,
+    "channels": CHANNEL,
+    "keys": KEY,
+    "alert_rules": ALERT,
+    "groups": GROUP,
+    "documents": DOCUMENT,
+}
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +87,10 @@ def test_a_plan_ends_with_2_until_the_file_is_applied(section: str, tmp_path: Pa
 
     assert (planned, nothing_yet) == (2, False)
     assert "No differences." not in text
-    assert f"  + {ENTRIES[section][list_sections()[section].name]}" in text.splitlines()
+    assert (
+        f"  + {list_sections()[section].describe_name({'workspace_id': 'default', **ENTRIES[section]})}"
+        in text.splitlines()
+    )
     assert applied[1].splitlines()[-1] == "Applied."
     assert after[0] == 0
     assert list_sections()[section].model._default_manager.filter(**name_of(section)).exists()
@@ -149,6 +168,26 @@ def test_a_whole_section_becomes_what_the_file_says(tmp_path: Path) -> None:
         ),
         ({"channels": [{**CHANNEL, "name": "My Bot"}]}, "channels, entry 1: name: Use small letters"),
         ({"channels": [{**CHANNEL, "token": "12:abc"}]}, "channels, entry 1: there is no 'token'."),
+        ({"documents": [{**DOCUMENT, "text": "Four"}]}, "documents, entry 1: there is no 'text'."),
+        ({"documents": [{**DOCUMENT, "collection": ""}]}, "documents, entry 1: collection is missing."),
+        ({"documents": [{**DOCUMENT, "body": " "}]}, "documents, entry 1: body: This field is required."),
+        (
+            {"documents": [{**DOCUMENT, "title": "x" * 501}]},
+            "documents, entry 1: title: Ensure this value has at most 500",
+        ),
+        (
+            {"documents": [{**DOCUMENT, "body": "x" * 200_001}]},
+            "body: It has 200001 characters, more than 200000. Divide",
+        ),
+        (
+            {"documents": [{**DOCUMENT, "metadata": ["orders.md"]}]},
+            "documents, entry 1: metadata: This must be an object",
+        ),
+        ({"documents": [DOCUMENT, DOCUMENT]}, "documents, entry 2: 'handbook / Delivery' occurs twice."),
+        (
+            {"documents": [DOCUMENT, {"collection": "handbook", "title": "Returns", "body": "30 days."}]},
+            "entry 2: expires_at of default / handbook is None, but '2999-01-31T12:00:00+00:00' in documents, entry 1.",
+        ),
         ({"tables": {"ce_policies": []}}, "ce_policies: is not a table of the configuration."),
     ],
 )
@@ -159,9 +198,37 @@ def test_what_is_wrong_is_named_and_changes_nothing(content: Any, problem: str, 
         run("apply", file, "--secrets", tmp_path / "made")
 
     assert problem in str(refused.value)
-    models = (CePolicy, CeApiKey, CeChannel, CeWebhook, CeAlertRule)
+    models = (CePolicy, CeApiKey, CeChannel, CeWebhook, CeAlertRule, CeDocumentCollection)
     stored = [*(model._default_manager for model in models), Group.objects.filter(name="Desk")]
     assert not [rows for rows in stored if rows.exists()]
+
+
+def test_documents_become_what_the_file_says(tmp_path: Path) -> None:
+    handbook = CeDocumentCollection.objects.create(name="handbook")
+    for title in ("Delivery", "Returns", "Payment"):
+        put(handbook, title, f"{title} takes three days.", {"source": "orders.md"})
+    put(CeDocumentCollection.objects.create(name="handbook", workspace_id="other"), "Delivery", "Theirs.")
+    file = tmp_path / "all.json"
+    run("config_export", file, "--installation", "--no-base")
+    content = json.loads(file.read_text())
+    delivery, _, returns, theirs = content["documents"]
+    returns["body"] = "Returns cost nothing."
+    abroad = {"collection": "handbook", "title": "Abroad", "body": "Nine days."}
+    file.write_text(json.dumps({**content, "documents": [delivery, returns, theirs, abroad]}))
+
+    planned = run("apply", file, "--plan")[1].splitlines()
+    run("apply", file)
+
+    assert planned[-4:] == [
+        "documents: 3 to change",
+        "  ~ handbook / Returns (changed: body)",
+        "  + handbook / Abroad",
+        "  - handbook / Payment",
+    ]
+    assert run("apply", file, "--plan") == (0, "No differences.\n")
+    assert search("nothing costs", "default")[0].document.title == "Returns"
+    assert all(document.hash == digest(document) for document in CeDocument.objects.all())
+    assert [document.title for document in CeDocument.objects.filter(collection__workspace_id="other")] == ["Delivery"]
 
 
 @pytest.mark.parametrize(

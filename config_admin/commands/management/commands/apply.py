@@ -31,7 +31,7 @@ class Command(FileCommand):
     """Everything is applied, or nothing."""
 
     help = (
-        "Apply a file: rows, webhooks, keys, groups and alert rules. A section that the file has becomes what it says. "
+        "Apply a file: rows, webhooks, keys, documents and more. A section that the file has becomes what it says. "
         "`convengine export FILE --installation` writes such a file."
     )
 

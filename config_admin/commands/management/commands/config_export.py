@@ -46,7 +46,7 @@ class Command(ExactCommand):
         parser.add_argument(
             "--installation",
             action="store_true",
-            help="With webhooks, keys, groups and alert rules, for `convengine apply`. Without their secrets.",
+            help="With webhooks, keys, groups, documents and more, for `convengine apply`. Without their secrets.",
         )
 
     def handle(self, *args: Any, file: Path | None, release: int | None, table: list[str], **options: Any) -> None:
@@ -56,7 +56,7 @@ class Command(ExactCommand):
             if form == XLSX and not file:
                 raise CommandError("A workbook cannot be printed. Name a FILE.")
             if options["installation"] and form not in (YAML, JSON):
-                raise CommandError("Only a YAML or JSON file has webhooks, keys, groups and alert rules.")
+                raise CommandError("Only a YAML or JSON file has webhooks, keys, groups, documents and more.")
             sections = export_sections() if options["installation"] else {}
             with_base = not options["no_base"]
             data = export_configuration(release, tables=table, form=form, with_base=with_base, sections=sections)

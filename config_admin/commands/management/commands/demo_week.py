@@ -21,7 +21,7 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
 from convengine.server.deployment.exact_command import ExactCommand
-from convengine.server.deployment.folders import find_shipped
+from convengine.server.deployment.folders import UNFINISHED_WEEK, find_shipped
 from convengine.server.interfaces.turn_reports import turn_reports
 from convengine.server.model_clients.offline import NoModel
 from convengine.server.sessions.models import SAMPLE, CeConversation
@@ -54,12 +54,13 @@ class Command(ExactCommand):
                 raise CommandError(
                     f"The sample week is not complete, because of an error: {error}\nThe next start goes on with it."
                 ) from error
-            unfinished_week().unlink()
+            # Somebody may have removed the week meanwhile.
+            unfinished_week().unlink(missing_ok=True)
 
 
 def unfinished_week() -> Path:
     """The file that is there until the whole week is played. It holds the time at which the week ends."""
-    return Path(settings.VAR_DIR) / "sample_week"
+    return Path(settings.VAR_DIR) / UNFINISHED_WEEK
 
 
 def play_week(end: datetime) -> None:
@@ -105,7 +106,7 @@ def _remove_half(conversations: Sequence[Sequence[str]]) -> int:
     if not begun or begun[-1][1] == len(conversations[len(begun) - 1]):
         return len(begun)
     with transaction.atomic():
-        remove_conversations([begun[-1][0]])
+        remove_conversations([begun[-1][0]], by="demo", reason="a conversation of the sample week that was cut short")
     return len(begun) - 1
 
 

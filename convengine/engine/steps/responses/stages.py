@@ -19,6 +19,7 @@ NOT_UNDERSTOOD = declare_stage(
     steps="ResponseResolutionStep",
     keys="count asked_field",
     sentences=(
+        SentenceTemplate("The user did not answer, but the form needs {declined}.", tone=Tone.WARNING),
         SentenceTemplate("The message was not understood.", {"count": 1}, Tone.WARNING),
         SentenceTemplate("The message was not understood; that makes {count} in a row.", tone=Tone.WARNING),
     ),

@@ -25,6 +25,8 @@ from convengine.engine.understanding.words import Lexicon, split_text
 _RANKED = 8
 #: The phrases whose words are kept.
 _KEPT = 20_000
+#: Phrases that are less alike have nothing in common, and what is nearer by less than the lead is nearer by chance.
+_LEAST_LIKENESS, _LEAST_LEAD = 0.25, 0.1
 #: The words of these values say when, how long and who, and rarely what.
 _VALUES = tuple(
     FieldSpec("", kind)
@@ -51,6 +53,8 @@ class IntentMatch:
     #: The phrase of the intent that is nearest to the message, and how near it is, from 0 to 1.
     phrase: Phrase
     likeness: float = 1.0
+    #: What speaks for the intent, if it is not the whole message: an OPTION of its form, or a PART of the message.
+    basis: str = ""
 
     @property
     def is_identical(self) -> bool:
@@ -163,7 +167,7 @@ class PhraseBook:
         return tuple(map(self._make_match, classifier.rank(_write_quietly(text), _RANKED)))
 
     def find_nearer(self, phrase: Phrase, intent: str) -> tuple[Phrase, float] | None:
-        """The phrase of an intent that a phrase is more like than the others of its own, and by how much.
+        """The phrase of an intent that a phrase is clearly more like than the others of its own, and by how much.
 
         Returns None if there is no such phrase, or if the intent has no other phrase.
         """
@@ -176,10 +180,12 @@ class PhraseBook:
                 own.append(likeness)
             elif example.intent == intent:
                 others.append((likeness, example))
-        if not own or not others or max(others)[0] <= max(own):
+        if not own or not others:
             return None
         likeness, example = max(others)
-        return self._by_example[example][0], likeness - max(own)
+        lead = likeness - max(own)
+        is_clear = likeness >= _LEAST_LIKENESS and lead >= _LEAST_LEAD
+        return (self._by_example[example][0], lead) if is_clear else None
 
     def _make_match(self, ranked: Ranked) -> IntentMatch:
         phrase = self._by_example[Example(ranked.intent, ranked.phrase)][0]

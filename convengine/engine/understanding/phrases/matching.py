@@ -35,6 +35,8 @@ _CLAUSES = 4
 _CLAUSE = 0.7
 #: How much less confidence a question beside the current flow or form needs, and a form with an option that is named.
 _OWN, _OPTION = 0.4, 0.4
+#: What speaks for an intent, if it is not the whole message.
+OPTION, PART = "OPTION", "PART"
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,7 @@ class PhraseMatches:
             "likeness": match.likeness,
             "score": match.confidence,
             "minScore": self.min_confidence,
+            **({"basis": match.basis} if match.basis else {}),
         }
 
 
@@ -125,6 +128,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
     if not choice.is_sure(ranked):
         beside = {match.intent for match in ranked} if interrupting else own
         ranked = _keep_best(_scale(match, 1 / message.find_divisor(match, beside)) for match in ranked)
+    ranked = [replace(match, basis=message.find_basis(match)) for match in ranked]
     return replace(choice.choose(ranked), substitution=substitution)
 
 
@@ -163,7 +167,7 @@ def _find_digest(snapshot: Snapshot) -> str:
 def _pack(matches: PhraseMatches) -> dict[str, Json]:
     """The matches as JSON that is recorded with the turn: phrases by their keys."""
     listed: dict[str, Json] = {
-        name: [[match.intent, match.phrase.key, match.confidence, match.likeness] for match in part]
+        name: [_pack_match(match) for match in part]
         for name, part in (("hits", matches.hits), ("near", matches.near), ("elsewhere", matches.elsewhere))
         if part or name != "elsewhere"
     }
@@ -171,12 +175,17 @@ def _pack(matches: PhraseMatches) -> dict[str, Json]:
     return {**listed, "bounds": [matches.min_confidence, matches.min_near], **substitution}
 
 
+def _pack_match(match: IntentMatch) -> list[Json]:
+    values: list[Any] = [match.intent, match.phrase.key, match.confidence, match.likeness]
+    return [*values, match.basis] if match.basis else values
+
+
 def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
     """The matches of a recorded answer. Phrases whose rows are gone are left out."""
     hits, near, elsewhere = (
         tuple(
-            IntentMatch(intent, confidence, Phrase(key, intent, row.pattern or ""), likeness)
-            for intent, key, confidence, likeness in answer.get(part, ())
+            IntentMatch(intent, confidence, Phrase(key, intent, row.pattern or ""), likeness, *basis)
+            for intent, key, confidence, likeness, *basis in answer.get(part, ())
             if (row := snapshot.row(rows.Classifier, key)) is not None
         )
         for part in ("hits", "near", "elsewhere")
@@ -228,7 +237,7 @@ class _Message:
     def parts(self) -> Sequence[IntentMatch]:
         """The intents that the message may mean without its values and slips, and its clauses by themselves."""
         return [
-            replace(match, confidence=round(match.confidence * share, 3))
+            replace(match, confidence=round(match.confidence * share, 3), basis=PART)
             for part, share in sorted(self._shares.items())
             for match in self._book.rank(part, self._classifier)
         ]
@@ -284,9 +293,17 @@ class _Message:
         """
         if match.intent in beside and self.asks:
             return _OWN
+        return _OPTION if self._names_option(match.intent) else 1.0
+
+    def find_basis(self, match: IntentMatch) -> str:
+        """What speaks for a match, if it is not the whole message."""
+        is_option = not match.is_identical and self._names_option(match.intent)
+        return OPTION if is_option else match.basis
+
+    def _names_option(self, intent: str) -> bool:
+        """True for a message that names an option of an intent's form, and does not ask."""
         keys = list_keys(self._text)
-        named = any(has_run(keys, option) for option in self._book.options.get(match.intent, ()))
-        return _OPTION if named and not self.asks else 1.0
+        return any(has_run(keys, option) for option in self._book.options.get(intent, ())) and not self.asks
 
 
 def _match_surely(phrases: Iterable[Phrase]) -> list[IntentMatch]:

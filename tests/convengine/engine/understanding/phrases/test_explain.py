@@ -1,5 +1,7 @@
 """Why a message means an intent: what each word does, and which phrases speak for another intent."""
 
+import pytest
+
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.book import PhraseBook, get_phrase_book
@@ -57,6 +59,22 @@ def test_a_phrase_that_is_more_like_those_of_the_other_intent_is_named() -> None
     assert account.stray.phrase.text == "Where is the parcel of mine?"
     assert account.stray.nearer.text == "Where is my parcel?"
     assert explain_match(build_snapshot(PHRASES), "where would the parcel of mine be").stray is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["how do I complain", "I want to complain at your office", "did it arrive broken", "stop delivery to my office"],
+)
+def test_a_phrase_that_is_nearer_to_another_intent_by_chance_is_not_named(text: str) -> None:
+    apart = {
+        "DELIVERY": ("Where is my parcel?", "When will it arrive?", "Track my order", "My package is late"),
+        "CANCEL": ("Cancel my order", "I no longer want it", "Stop the delivery", "Call it off"),
+        "ADDRESS": ("Change my address", "I moved house", "Send it somewhere else", "Deliver it to my office"),
+        "PAY": ("How can I pay?", "Do you take cards?", "My card was declined", "Can I pay later?"),
+        "COMPLAINT": ("It arrived broken", "The box was empty", "I want to complain", "This is a scandal"),
+    }
+
+    assert explain_match(build_snapshot(apart), text).stray is None
 
 
 def test_a_phrase_that_the_other_phrases_explain_as_its_own_is_not_named() -> None:

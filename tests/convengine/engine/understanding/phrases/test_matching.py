@@ -5,7 +5,13 @@ import pytest
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.book import IntentMatch, Phrase, get_phrase_book
-from convengine.engine.understanding.phrases.matching import PhraseMatches, describe_matches, match_phrases
+from convengine.engine.understanding.phrases.matching import (
+    OPTION,
+    PART,
+    PhraseMatches,
+    describe_matches,
+    match_phrases,
+)
 from tests.builders import make_classifier, make_config, make_intent, make_schema, make_snapshot
 
 TRACK = make_classifier("TRACK", "Where is my order?", rule_type="PHRASE", classifier_id=1)
@@ -243,6 +249,23 @@ GARAGE = (
     make_classifier("CAR_Q1", "was kostet ein Reifenwechsel", rule_type="PHRASE", classifier_id=2),
     make_classifier("CAR_Q1", "what does a tyre change cost", rule_type="PHRASE", classifier_id=3),
 )
+
+
+@pytest.mark.parametrize(
+    ("text", "basis"),
+    [
+        ("Wir sind neu hier, die Sonne scheint, muss mein Auto in die Werkstatt?", PART),
+        ("moin ich bins nochmal, brauch nen reifenwechsel", OPTION),
+        ("a tyre change please", OPTION),
+        ("what does the tyre change cost", ""),
+        ("mein Auto muss in die Werkstatt", ""),
+    ],
+)
+def test_a_match_says_whether_the_whole_message_speaks_for_it(text: str, basis: str) -> None:
+    matches = match_phrases(make_snapshot(*GARAGE), text)
+
+    assert (*matches.hits, *matches.near)[0].basis == basis
+    assert matches.describe(matches.hits[0]).get("basis", "") == basis
 
 
 @pytest.mark.parametrize(
