@@ -21,7 +21,7 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Offered, Reading, Taken
 from convengine.engine.understanding.span import Situation
-from convengine.engine.understanding.understand import Understanding, add_learned_moves, read_as_text, understand
+from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
 from convengine.engine.understanding.words import Lexicon
 from convengine.json_value import Json
 
@@ -88,10 +88,8 @@ class FormReader:
         by_tables = understand(text[:MOST_CHARACTERS], tables, FINDERS, specs, lexicon, fillers, learned=learned)
         asked_field = self.form.field(str(line.get("asked") or ""))
         is_text = asked_field is not None and asked_field.spec.kind in (Kind.TEXT, Kind.PERSON)
-        if is_text and holds(Principle.ASKED_TEXTS):
-            understanding = read_as_text(by_tables)
-        else:
-            understanding = by_tables if line.get("opener") else add_learned_moves(by_tables)
+        is_taken = line.get("opener") or (is_text and holds(Principle.ASKED_TEXTS))
+        understanding = by_tables if is_taken else add_learned_moves(by_tables)
         form, situation = self._open_form(line), self._describe_situation(line, locale)
         return _describe(line, understanding, form, read_into_form(understanding, form, FINDERS, situation))
 

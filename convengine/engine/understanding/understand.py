@@ -139,20 +139,6 @@ def add_learned_moves(understanding: Understanding) -> Understanding:
     return replace(understanding, clauses=clauses, moves=tuple(in_order), doubtful_moves=doubtful_moves)
 
 
-def read_as_text(understanding: Understanding) -> Understanding:
-    """The understanding of an answer to a question for a text: a "manager" is a job, and no wish for a person."""
-    chart = understanding.chart
-    jobs = {
-        index for at in range(len(chart.words)) for match in chart.match("job", at) for index in range(at, match.end)
-    }
-
-    def names_job(move: Move) -> bool:
-        said = chart.content.intersection(range(move.start, move.end)) - cover(understanding.cues)
-        return move.kind is MoveKind.PERSON and bool(said) and said <= jobs
-
-    return replace(understanding, moves=tuple(move for move in understanding.moves if not names_job(move)))
-
-
 def _apply(
     learned: Sequence[Learned],
     chart: Chart,

@@ -28,7 +28,6 @@ BESIDE = {
     "relation_field",
     "short_article",
     "label_is",
-    "job",
     "name_joint",
     "capital_word",
     "first_of_two",
