@@ -19,7 +19,7 @@ def _list_cases() -> Iterator[Any]:
             yield pytest.param(question, answer, id=f"{question['title']}: {answer['say']}")
 
 
-@pytest.mark.parametrize(("question", "answer"), _list_cases())
+@pytest.mark.parametrize(("question", "answer"), [*_list_cases()])
 def test_a_text_is_kept(question: dict[str, str], answer: dict[str, str]) -> None:
     beside = {name: {"type": "string", **declared} for name, declared in WORLD["beside"].items()}
     asked: Json = {"type": "string", "title": question["title"], "x-ask": question["asks"]}
