@@ -45,6 +45,8 @@ class Span:
     is_weak: bool = False
     #: The only field that it can be for: its option or its pattern was found. Blank for any field that takes the sort.
     field: str = ""
+    #: Something that nothing reads touches it.
+    is_touched: bool = False
 
 
 class Reason(StrEnum):

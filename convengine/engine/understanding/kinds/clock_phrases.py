@@ -16,6 +16,8 @@ Slots = Mapping[str, Json]
 DAY, HALF_DAY, HOUR = 24 * 60, 12 * 60, 60
 #: Slots with the minutes past or to an hour.
 _MINUTES = ("minutes", "minutes_of", "number_word", "digits")
+#: Slots with the time of a phrase.
+_TIMES = ("time", "exact_time", "full_time", "written_time")
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def read_times(phrase: Phrase, now: datetime, held: int | None = None) -> Times:
         return Times(hours=tuple(slots["day_part"])) if "day_part" in slots else Times(hours=(0, 24))
     if phrase.means in ("after_now", "after_held_time"):
         return _read_shift(phrase, now, held)
-    clock = next(slots[name] for name in ("time", "exact_time", "full_time", "written_time") if name in slots)
+    clock = next(slots[name] for name in _TIMES if name in slots)
     times = _MEANINGS[clock.means](clock.slots)
     part = slots.get("day_part")
     return narrow_times(times, tuple(part)) if part else times
@@ -68,6 +70,8 @@ def narrow_times(times: Times, hours: tuple[int, ...]) -> Times:
     first, last = hours
     inside = tuple(
         minute for minute in (*times.minutes, *times.unlikely) if _is_within(minute // HOUR % 24, first, last)
+    ) or tuple(  # The night of a day is over on the next one: "tonight at 1".
+        minute % DAY + DAY for minute in times.minutes if minute % DAY // HOUR < last - 24
     )
     if not inside and DAY in times.minutes:
         inside = (DAY,)  # "Midnight tonight" is the end of the day.
@@ -113,6 +117,12 @@ def _read_named(slots: Slots) -> Times:
     return Times((slots["time_name"],) if slots["time_name"] else (0, DAY))
 
 
+def _read_shifted(slots: Slots) -> Times:
+    """ "Half an hour after noon"."""
+    minutes = count_seconds(read_parts(slots["time_length"])) // 60 * slots.get("sign", 1)
+    return Times(((slots["time_name"] + minutes) % DAY,))
+
+
 def _list_times(hour: int, minute: int) -> Times:
     """The time; both halves of the day for an hour up to 12 that does not say which."""
     if minute >= HOUR or hour > 24 or (hour == 24 and minute):
@@ -131,4 +141,5 @@ _MEANINGS: Mapping[str, Callable[[Slots], Times]] = {
     "joint": _read_joint,
     "past": _read_past,
     "named": _read_named,
+    "shifted": _read_shifted,
 }

@@ -29,6 +29,8 @@ _WEEKS, _MONTHS = 3, 13
 #: Of a year with two digits in the past, nobody is older.
 _LONGEST_LIFE = 95
 _NO_BOUNDS = DateBounds()
+#: 29 February, and the number of years within which there is one.
+_LEAP_DAY, _LEAP_YEARS = (29, 2), 8
 #: Slots that name the day of a month.
 _NUMBERS = ("ordinal", "number_ordinal", "ordinal_word", "day_number")
 #: Slots that name the year.
@@ -183,8 +185,7 @@ def _read_day_only(slots: Slots, context: DayContext) -> Days:
     if not days:
         return refuse(Reason.INVALID_DATE, day=number)
     if "weekday" in slots:
-        near = [day for day in days if abs((day - base).days) < 62]
-        fitting = [day for day in near if day.weekday() == slots["weekday"]]
+        fitting = [day for day in days if day.weekday() == slots["weekday"]]
         return context.choose(fitting) if fitting else _refuse_weekday(slots["weekday"], context.choose(days)[0])
     if context.held and context.held >= context.today:
         same = make_date(context.held.year, context.held.month, number)
@@ -306,10 +307,12 @@ def _read_unknown(slots: Slots, context: DayContext) -> Days:
 
 def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
     """A day and month in the year that is named, or in the one that is meant."""
-    years = _list_years(slots, context)
+    years: Sequence[int] = _list_years(slots, context)
+    if (day, month) == _LEAP_DAY and slots.keys().isdisjoint(YEARS):
+        years = range(context.today.year - _LEAP_YEARS, context.today.year + _LEAP_YEARS + 1)
     days = [candidate for year in years if (candidate := make_date(year, month, day))]
     has_year = not slots.keys().isdisjoint(YEARS)
-    if not days or (not has_year and (day, month) == (29, 2)):
+    if not days:
         return refuse(Reason.INVALID_DATE, day=day, month=month)
     chosen = tuple(days) if has_year else context.choose(days)
     if (weekday := slots.get("weekday")) is None:

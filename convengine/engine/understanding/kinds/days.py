@@ -12,7 +12,7 @@ from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.clock_phrases import list_starts, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, read_date_bound
 from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext, read_days
-from convengine.engine.understanding.kinds.find import find_phrases
+from convengine.engine.understanding.kinds.find import find_phrases, starts_inside_number
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages
 from convengine.engine.understanding.span import (
@@ -24,8 +24,15 @@ from convengine.engine.understanding.span import (
     choose_among,
     refuse,
 )
-from convengine.engine.understanding.words import fold
+from convengine.engine.understanding.words import Word, fold
 from convengine.json_value import Json
+
+#: What phrases mean that have a day and its month.
+_NAMING_MONTH = ("day_of_month", "numeric")
+#: The slot with the phrase of the first of two days.
+SINCE = "since"
+#: The number of days within which a day with its weekday is looked for.
+_NEAR = 62
 
 
 def make_context(spec: FieldSpec, situation: Situation) -> DayContext:
@@ -90,7 +97,9 @@ class DayFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for days in a message. Of a range, the first day has the month of the last one."""
-        spans = list(find_phrases(chart, Sort.DAY))
+        spans = _add_joined_days(chart, find_phrases(chart, Sort.DAY))
+        if any(map(lies_in_past, specs)):
+            spans = [_add_short_year(chart, span) for span in spans]
         for number, (first, last) in enumerate(pairwise(spans)):
             joint = chart.match_longest("range", first.end)
             if joint is not None and joint.end == last.start and first.phrase.means == "day_only":
@@ -108,16 +117,70 @@ class DayFinder:
         if not (has_year or is_meant) and names_birth(spec):
             return None
         context = make_context(spec, situation)
+        if SINCE in phrase.slots and isinstance(first := read_days(phrase.slots[SINCE], context), tuple):
+            context = replace(context, earlier=first[0])
         days = read_days(phrase, context)
-        zone = find_zone(clock) if day else None
-        if zone and isinstance(days, tuple):
-            times = read_times(clock, find_now(situation))
-            starts = [start for each_day in days for start in list_starts(each_day, times)[:1]]
-            days = tuple(move_start(start, zone, situation).date() for start in starts)
+        if day and clock and isinstance(days, tuple):
+            days = _move_days(days, clock, situation)
         if days is None:
             return None
-        is_doubtful = _looks_back(phrase) and not (is_meant or context.is_past)
+        is_doubtful = (_looks_back(phrase) and not (is_meant or context.is_past)) or _is_far(phrase, days, context)
         return replace(narrow_days(phrase, days, context), is_doubtful=is_doubtful)
+
+
+def _move_days(days: tuple[date, ...], clock: Phrase, situation: Situation) -> tuple[date, ...]:
+    """The days in the conversation's zone of a time that is said in another one."""
+    zone = find_zone(clock)
+    if zone is None:
+        return days
+    times = read_times(clock, find_now(situation))
+    starts = [start for each_day in days for start in list_starts(each_day, times)[:1]]
+    return tuple(move_start(start, zone, situation).date() for start in starts)
+
+
+def lies_in_past(spec: FieldSpec) -> bool:
+    """True for a field that takes no day to come."""
+    last = spec.maximum.lower() if isinstance(spec.maximum, str) else ""
+    return names_birth(spec) or (last.startswith(("today", "now", "yesterday")) and "+" not in last)
+
+
+def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
+    """The spans with both days of "27-29 Nov"; of their words alone, no day is found."""
+    words = chart.words
+    for at in range(len(words) - 2):
+        if words[at + 1].key == "-" and _is_joined(words[at : at + 3]):
+            last = next((item for item in chart.match(Sort.DAY, at + 2) if item.value.means in _NAMING_MONTH), None)
+            if last and (first := chart.match("day_number", at)):
+                days = [
+                    Span(Sort.DAY, at, at + 1, Phrase("day_only", {"day_number": first[0].value}), is_weak=True),
+                    Span(Sort.DAY, at + 2, last.end, last.value),
+                ]
+                spans = [*(span for span in spans if span.end <= at or span.start >= last.end), *days]
+    return sorted(spans, key=lambda span: span.start)
+
+
+def _is_joined(words: Sequence[Word]) -> bool:
+    return words[0].is_number and words[2].is_number and words[1].is_glued and words[2].is_glued
+
+
+def _add_short_year(chart: Chart, span: Span) -> Span:
+    """A day that is over, with the two digits of its year: "3rd of May 85". The 85 of "85 people" is none."""
+    words, end = chart.words, span.end
+    if span.phrase.means not in _NAMING_MONTH or not span.phrase.slots.keys().isdisjoint(YEARS) or end >= len(words):
+        return span
+    if not (words[end].is_number and len(words[end].key) == 2) or starts_inside_number(words, end + 1):
+        return span
+    if any(match.end > end + 1 for name in ("number", "marked_clock", "length") for match in chart.match(name, end)):
+        return span
+    slots = {**span.phrase.slots, "short_year": int(words[end].key)}
+    return replace(span, end=end + 1, phrase=Phrase(span.phrase.means, slots))
+
+
+def _is_far(phrase: Phrase, days: tuple[date, ...] | Resolved, context: DayContext) -> bool:
+    """True where only a far day has the weekday that is said: is "Friday the 5th" one of next year, or an error?"""
+    if not isinstance(days, tuple) or phrase.means != "day_only" or "weekday" not in phrase.slots:
+        return False
+    return abs((days[0] - context.today).days) > _NEAR
 
 
 def _looks_back(phrase: Phrase) -> bool:

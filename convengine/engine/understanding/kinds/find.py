@@ -15,7 +15,7 @@ _RIVALS: Mapping[Sort, tuple[Sort, ...]] = {
     Sort.LENGTH: (Sort.DAY, Sort.CLOCK, Sort.NUMBER),
 }
 #: Between two numbers without blanks, these make them one: "14:30", "3.5", "5/12", "10:00+02:00".
-_JOINTS = (".", ",", ":", "/", "+")
+_JOINTS = (".", ",", ":", "/", "+", "'")
 #: Longer numbers on both sides of a hyphen are whole days or codes, shorter ones a range: "2-3 weeks".
 _LONGEST_OF_RANGE = 2
 

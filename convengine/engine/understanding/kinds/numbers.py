@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from itertools import product
+from itertools import pairwise, product
 
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Match, Phrase
@@ -21,7 +21,7 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
 from convengine.json_value import Json
 
-#: How many of the unit that a field counts one of the other unit is.
+#: How many of the unit that a field is in one of the other unit is.
 _CONVERTED: Mapping[str, Mapping[str, Decimal]] = {
     "month": {"year": Decimal(12)},
     "year": {"month": 1 / Decimal(12)},
@@ -30,10 +30,29 @@ _CONVERTED: Mapping[str, Mapping[str, Decimal]] = {
     "night": {"week": Decimal(7), "fortnight": Decimal(14)},
     "hour": {"minute": 1 / Decimal(60)},
     "minute": {"hour": Decimal(60)},
+    "kilometre": {"metre": 1 / Decimal(1000)},
+    "metre": {"kilometre": Decimal(1000), "centimetre": 1 / Decimal(100), "millimetre": 1 / Decimal(1000)},
+    "centimetre": {"metre": Decimal(100), "millimetre": 1 / Decimal(10)},
+    "millimetre": {"metre": Decimal(1000), "centimetre": Decimal(10)},
+    "tonne": {"kilogram": 1 / Decimal(1000)},
+    "kilogram": {"tonne": Decimal(1000), "gram": 1 / Decimal(1000)},
+    "gram": {"kilogram": Decimal(1000)},
 }
+#: The smaller unit of a number behind one of these units, and how many of it there are: "2 kilos 300", "1 m 80".
+_PARTS: Mapping[str, tuple[str, Decimal]] = {
+    "kilogram": ("gram", Decimal(1000)),
+    "metre": ("centimetre", Decimal(100)),
+    "foot": ("inch", Decimal(12)),
+    "stone": ("pound", Decimal(14)),
+    "pound": ("ounce", Decimal(16)),
+}
+#: Units that others are converted to without a rest.
+_DECIMAL = frozenset({"kilometre", "metre", "centimetre", "millimetre", "tonne", "kilogram", "gram"})
 _HUNDRED, _THOUSAND = 100, 1000
 #: The slots behind a currency with the cents of a sum. Fewer without a word for cents may be something else.
 _CENTS = ("two_digits", "number_word")
+#: The slots with the number of a phrase.
+_NUMBERS = ("number_value", "short_sum", "ordinal_word", "two_digits")
 _FEWEST_CENTS = 10
 #: The parts of a converted value are rounded to this many digits.
 _PLACES = 6
@@ -44,7 +63,7 @@ class NumberFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for numbers in a message. An article is a number only where there is no other one."""
-        spans = [span for span in find_phrases(chart, Sort.NUMBER) if not _is_part(chart, span)]
+        spans = _carry_scales(chart, [span for span in find_phrases(chart, Sort.NUMBER) if not _is_part(chart, span)])
         if any(spec.kind in (Kind.DATE, Kind.DATE_TIME) for spec in specs):
             spans = [span for span in spans if span.phrase.means != "ordinal"]  # "The 6th" is a day.
         if holds(Principle.COUNTS):
@@ -64,18 +83,24 @@ class NumberFinder:
         if not values:
             return None
         if means == "more":
-            held = situation.held.get(spec.name)
-            if isinstance(held, bool) or not isinstance(held, (int, float)):
-                return None
-            return take_number(spec, [Decimal(str(held)) + value * slots.get("sign", 1) for value in values])
+            return _add_to_held(spec, values, slots, situation.held.get(spec.name))
         if "currency" in slots or "cent" in slots:
             return _take_money(spec, values, slots, locale, is_meant=is_meant)
         if "measure" in slots:
             return _take_measure(spec, values, slots["measure"], locale, is_meant=is_meant)
+        if "part_measure" in slots:
+            return _take_parts(spec, values, slots, locale, is_meant=is_meant)
         if (means == "ordinal" or "asked" in slots) and not is_meant:
             return None
         is_counted = "counter" not in slots or _counts(spec, slots, locale, is_meant=is_meant)
         return take_number(spec, values) if is_counted else None
+
+
+def _add_to_held(spec: FieldSpec, values: Sequence[Decimal], slots: Mapping[str, Json], held: Json) -> Resolved | None:
+    """ "Two more" than the field holds. Returns None where it holds no number."""
+    if isinstance(held, bool) or not isinstance(held, (int, float)):
+        return None
+    return take_number(spec, [Decimal(str(held)) + value * slots.get("sign", 1) for value in values])
 
 
 def _take_heads(phrase: Phrase, spec: FieldSpec, locale: str) -> Resolved | None:
@@ -106,6 +131,31 @@ def _mark_parts(spans: Sequence[Span]) -> Sequence[Span]:
     ]
 
 
+def _carry_scales(chart: Chart, spans: Sequence[Span]) -> list[Span]:
+    """The spans; the 1.2 of "1.5 million, no 1.2" may be millions, too."""
+    carried = list(spans)
+    for number, (early, late) in enumerate(pairwise(spans), start=1):
+        first, second = (span.phrase.slots.get("number_value") for span in (early, late))
+        if not _has_scale(first) or not isinstance(second, str) or late.phrase.means != "number":
+            continue
+        if _is_corrected(chart, early.end, late.start):
+            value = Phrase("composed", {"number": second, "scale": int(_find_scale(first))})
+            slots = {**late.phrase.slots, "number_value": value, "doubtful": True}
+            carried[number] = replace(late, phrase=Phrase(late.phrase.means, slots))
+    return carried
+
+
+def _is_corrected(chart: Chart, start: int, end: int) -> bool:
+    """True for words of correction between two values, and nothing else."""
+    at = start
+    while at < end:
+        ends = [match.end for name in ("correction", "opening") if (match := chart.match_longest(name, at))]
+        if not ends and not chart.words[at].is_sign:
+            return False
+        at = max(ends, default=at + 1)
+    return at == end
+
+
 def _is_part(chart: Chart, span: Span) -> bool:
     """True for the "-5" of "A-5", and for each "one" of "one oh one", which is not read as a whole."""
     first, behind = chart.words[span.start], chart.match("spoken_digit", span.end)
@@ -121,8 +171,35 @@ def _list_spoken_before(chart: Chart, start: int) -> Sequence[Match]:
 
 def _read_numbers(slots: Mapping[str, Json], locale: str) -> tuple[Decimal, ...]:
     """The numbers of a phrase; two of "2-3"."""
-    names = ("number_value", "number_value_2") if "number_value" in slots else ("ordinal_word", "two_digits")
-    return tuple(number for name in names if name in slots for number in read_values(slots[name], locale))
+    if "number_value_2" in slots:
+        return _read_both(slots["number_value"], slots["number_value_2"], locale)
+    name = next((name for name in _NUMBERS if name in slots), "")
+    return read_values(slots[name], locale) if name else ()
+
+
+def _read_both(first: Json, second: Json, locale: str) -> tuple[Decimal, ...]:
+    """The numbers of "2-3" and of "1-2k", where both are thousands."""
+    early, late = read_values(first, locale), read_values(second, locale)
+    scale = Decimal(1) if _has_scale(first) else _find_scale(second)
+    if late and all(number * scale < min(late) for number in early):
+        early = tuple(number * scale for number in early)
+    return (*early, *late)
+
+
+def _find_scale(value: Json) -> Decimal:
+    """What the last word of a number multiplies: 1000 for "10k"; 1 for a number without such a word."""
+    slots = value.slots if isinstance(value, Phrase) and value.means == "composed" else {}
+    scale = Decimal(1)
+    for name, item in slots.items():
+        scale = scale * Decimal(str(item)) if name.startswith("scale") else Decimal(1)
+    return scale
+
+
+def _has_scale(value: Json) -> bool:
+    """True for a number with a word that multiplies."""
+    if not isinstance(value, Phrase):
+        return False
+    return any(name.startswith("scale") or _has_scale(item) for name, item in value.slots.items())
 
 
 def read_values(value: Json, locale: str) -> tuple[Decimal, ...]:
@@ -160,6 +237,8 @@ def _add_up(are_scales: Sequence[bool], numbers: Sequence[Decimal]) -> Decimal |
         else:
             if number >= last_scale:
                 return None
+            if total and not group and last_scale.is_infinite():  # "1200K"
+                total, group = Decimal(0), total
             total, group, last_scale = total + (group or 1) * number, Decimal(0), number
     return total + group
 
@@ -233,10 +312,25 @@ def _take_money(
         return refuse(Reason.WRONG_UNIT, unit=codes[0]) if is_meant else None
     if "currency" not in slots:
         return take_number(spec, [value / _HUNDRED for value in values])
-    cents = next((Decimal(slots[name]) for name in _CENTS if name in slots), Decimal(0))
+    cents = _HUNDRED * Decimal(str(slots.get("fraction", 0)))
+    cents = next((Decimal(slots[name]) for name in _CENTS if name in slots), cents)
     # "Five dollars two" may be two of something.
     whole = values if "cent" not in slots and 0 < cents < _FEWEST_CENTS else ()
     return take_number(spec, [*whole, *(value + cents / _HUNDRED for value in values)])
+
+
+def _take_parts(
+    spec: FieldSpec, values: Sequence[Decimal], slots: Mapping[str, Json], locale: str, *, is_meant: bool
+) -> Resolved | None:
+    """A number with its unit, and with one of a smaller unit behind it: "2 kilos 300", "5 foot 11"."""
+    unit = slots["part_measure"]
+    if "number_value_2" not in slots:
+        return _take_measure(spec, values, unit, locale, is_meant=is_meant)
+    smaller, count = _PARTS[unit]
+    whole, part = (read_values(slots[name], locale) for name in ("number_value", "number_value_2"))
+    if slots.get("measure_2", smaller) != smaller or len(whole) != 1 or len(part) != 1:
+        return refuse(Reason.WRONG_UNIT, unit=unit) if is_meant else None
+    return _take_measure(spec, [whole[0] + part[0] / count], unit, locale, is_meant=is_meant)
 
 
 def _take_measure(
@@ -252,7 +346,7 @@ def _take_measure(
     factor = next((factors[unit] for own in units if unit in (factors := _CONVERTED.get(own, {}))), None)
     if factor is not None:
         converted = [round(value * factor, _PLACES) for value in values]
-        if factor >= 1 or all(value == int(value) for value in converted):
+        if factor >= 1 or unit in _DECIMAL or all(value == int(value) for value in converted):
             return take_number(spec, converted)
     if not is_meant:
         return None

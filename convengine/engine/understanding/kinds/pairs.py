@@ -7,7 +7,9 @@ from itertools import pairwise
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
-from convengine.engine.understanding.kinds.days import read_day
+from convengine.engine.understanding.kinds.days import SINCE, read_day
+from convengine.engine.understanding.kinds.find import starts_inside_number
+from convengine.engine.understanding.kinds.glue import mark_touched
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import (
     Finder,
@@ -24,7 +26,9 @@ from convengine.engine.understanding.words import cover
 
 #: `means` of a span with two values for one field.
 PAIR = "pair"
-_SORTS = (Sort.DAY, Sort.CLOCK, Sort.LENGTH)
+_SORTS = (Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH)
+#: Weak phrases that are plain beside another one: "Friday to Sunday", "16th to 27th".
+_PLAIN_WITH_ANOTHER = ("weekday", "day_only")
 #: Words between the word of a joint and the second value, and before a range.
 _SMALL = ("filler", "range_start")
 
@@ -45,7 +49,7 @@ def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) 
             (parts_of_others if is_part else values).append(span)
         fields = [spec.name for spec in specs if sort in list_sorts(spec)] if values else []
         joined += [*parts_of_others, *_join(chart, [*_add_halves(chart, values, taken)], fields)]
-    return tuple(joined)
+    return tuple(mark_touched(chart, joined))
 
 
 def _list_words_of_others(spans: Sequence[Span], sort: Sort) -> set[int]:
@@ -70,14 +74,24 @@ def _find_pair(chart: Chart, spans: Sequence[Span], fields: Sequence[str]) -> tu
     """
     for first, last in pairwise(spans):
         joint = _find_joint(chart, first.end, last.start)
-        if joint and not (first.is_weak and last.is_weak) and (joint != "range" or len(fields) <= 2):
+        is_plain = not (first.is_weak and last.is_weak) or (_is_named(first) and _is_named(last) and len(fields) == 2)
+        if joint and is_plain and (joint != "range" or len(fields) <= 2):
+            if joint == "range" and first.sort is Sort.MOMENT:
+                continue
             return first, last, joint
     return None
+
+
+def _is_named(span: Span) -> bool:
+    """True for a weekday and for "16th"; false for a bare number."""
+    return span.phrase.means in _PLAIN_WITH_ANOTHER and "day_number" not in span.phrase.slots
 
 
 def _join_pair(first: Span, last: Span, joint: str, fields: Sequence[str]) -> list[Span]:
     """A range dealt to two fields; of one field, and of alternatives, one span."""
     if joint == "range" and len(fields) == 2:
+        if last.sort is Sort.DAY:
+            last = replace(last, phrase=Phrase(last.phrase.means, {**last.phrase.slots, SINCE: first.phrase}))
         return [replace(span, is_weak=False, field=field) for span, field in zip((first, last), fields, strict=True)]
     return [Span(first.sort, first.start, last.end, Phrase(PAIR, {"halves": (first, last)}))]
 
@@ -114,8 +128,8 @@ def _add_halves(chart: Chart, spans: Sequence[Span], others: Collection[int]) ->
 def _list_halves(chart: Chart, span: Span, spans: Sequence[Span], others: Collection[int]) -> Iterator[Span]:
     """The numbers before and behind a span that have its unit, with a joint between."""
     plain = {*others} | cover(other for other in spans if not other.is_weak)
-    before, behind = range(max(0, span.start - 3), span.start - 1), range(span.end + 1, span.end + 2)
-    for starts in (before, behind):
+    before, behind = range(max(0, span.start - 5), span.start - 1), range(span.end + 1, span.end + 2)
+    for starts in (before,) if span.sort is Sort.DAY else (before, behind):
         half = _find_half(chart, span, [at for at in starts if at not in plain])
         if half and _find_joint(chart, min(half.end, span.end), max(half.start, span.start)):
             yield half
@@ -127,8 +141,10 @@ def _find_half(chart: Chart, span: Span, starts: Sequence[int]) -> Span | None:
     Returns None if there is none.
     """
     for start in starts:
-        for match in chart.match("count", start):
+        for match in () if starts_inside_number(chart.words, start) else chart.match("amount", start):
             for first in range(span.start + 1, span.end):
+                if starts_inside_number(chart.words, first):
+                    continue
                 words = (*chart.words[start : match.end], *chart.words[first : span.end])
                 whole = Chart(chart.grammar, words, chart.text).match_longest(span.sort, 0)
                 if whole and whole.end == len(words):
@@ -141,9 +157,17 @@ def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *
 
     Returns None if it is no value of the field.
     """
+    resolved = _resolve(finder, span, spec, situation, is_meant=is_meant)
+    is_doubtful = span.is_touched or span.phrase.slots.get("doubtful")
+    return replace(resolved, is_doubtful=True) if resolved and is_doubtful else resolved
+
+
+def _resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
     if span.phrase.means != PAIR:
         return _resolve_single(finder, span, spec, situation, is_meant=is_meant)
     first, last = span.phrase.slots["halves"]
+    if span.sort is Sort.MOMENT:
+        return _resolve_moments(finder, (first, last), spec, situation)
     early = _resolve_single(finder, first, spec, situation, is_meant=True)
     if day := _find_day(span, early):
         # "Tomorrow or the day after"
@@ -151,6 +175,23 @@ def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *
     late = _resolve_single(finder, last, spec, situation, is_meant=True)
     values = [value for half in (early, late) if half for value in half.values]
     return choose_among(values) if len(set(values)) > 1 else early or late
+
+
+def _resolve_moments(
+    finder: Finder, halves: tuple[Span, Span], spec: FieldSpec, situation: Situation
+) -> Resolved | None:
+    """Both of "Friday or Saturday at 7 pm": what one half lacks, the other one has."""
+    first, last = (_resolve_single(finder, half, spec, situation, is_meant=True) for half in halves)
+    if first is None or last is None:
+        return first or last
+    if first.reason == Reason.TIME_MISSING and last.is_value:
+        known = replace(situation, known_part=str(last.value)[11:16])
+        first = _resolve_single(finder, halves[0], spec, known, is_meant=True) or first
+    elif last.reason == Reason.DATE_MISSING and first.is_value:
+        known = replace(situation, known_part=str(first.value)[:10])
+        last = _resolve_single(finder, halves[1], spec, known, is_meant=True) or last
+    values = (*first.values, *last.values)
+    return choose_among(values) if values else first
 
 
 def _resolve_single(

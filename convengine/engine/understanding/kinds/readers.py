@@ -61,8 +61,8 @@ def _goes_before(words: Sequence[Word], start: int) -> bool:
 
 
 def _join_signs(words: Sequence[Word], start: int) -> tuple[str, int]:
-    """The digits from a word on with the full stops and commas in them, and where they end."""
-    text, end = words[start].key, start + 1
+    """The digits from a word on with the full stops and commas in them, and where they end: "1.250,50", "1'250"."""
+    text, end = _join_apostrophes(words, start)
     while end + 1 < len(words) and words[end].key in ".," and words[end].is_glued and words[end + 1].is_glued:
         if not words[end + 1].is_number:
             break
@@ -70,14 +70,28 @@ def _join_signs(words: Sequence[Word], start: int) -> tuple[str, int]:
     return text, end
 
 
+def _join_apostrophes(words: Sequence[Word], start: int) -> tuple[str, int]:
+    """The digits with the thousands behind apostrophes."""
+    text, end = words[start].key, start + 1
+    while end + 1 < len(words) and words[end].key == "'" and words[end].is_glued and words[end + 1].is_glued:
+        group = words[end + 1].key
+        if not group.isdecimal() or len(group) != 3 or len(text) > _MOST_DIGITS or (end == start + 1 and len(text) > 3):
+            break
+        text, end = text + group, end + 2
+    return text, end
+
+
 def _join_blanks(words: Sequence[Word], text: str, end: int) -> tuple[str, int]:
-    """The digits with the thousands behind blanks: "1 250 000", and not "2000 500"."""
+    """The digits with the thousands behind blanks: "1 250 000", "1 250.50", and not "2000 500"."""
     if len(text) > 3 or not text.isdecimal():
         return text, end
     while end < len(words) and words[end].is_number and not words[end].is_glued and len(words[end].key) == 3:
         if len(text) >= _MOST_DIGITS:
             break
-        text, end = text + words[end].key, end + 1
+        group, behind = _join_signs(words, end)
+        text, end = text + group, behind
+        if not group.isdecimal():
+            break
     return text, end
 
 

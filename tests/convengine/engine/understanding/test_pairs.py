@@ -25,10 +25,24 @@ ONE = {"day": {"format": "date"}, "time": {"format": "time"}, "stay": {"format":
         ("3 - 7 December", "town"),
         ("I arrive on 3 December and leave on the 7th of December", "departure"),
         ("on 3 December, until the 7th of December", "departure"),
+        ("3-7 December", "arrival"),
+        ("3-7 Dec", "town"),
     ],
 )
 def test_two_days_are_for_two_fields(text: str, asked_path: str) -> None:
     assert read(text, STAY, asked_path) == {"arrival": "2026-12-03", "departure": "2026-12-07"}
+
+
+@pytest.mark.parametrize(
+    ("text", "departure"),
+    [
+        ("friday to sunday", "2026-11-29"),
+        ("from the 27th October until 15th", "2027-11-15"),
+        ("16th to 27th", "2026-12-27"),
+    ],
+)
+def test_the_last_of_two_days_follows_the_first(text: str, departure: str) -> None:
+    assert read(text, STAY, "arrival")["departure"] == departure
 
 
 def test_the_end_of_a_range_is_for_the_last_field() -> None:
@@ -43,6 +57,11 @@ def test_the_end_of_a_range_is_for_the_last_field() -> None:
         ("1 - 3 December", "day"),
         ("3 or 4pm", "time"),
         ("2 or 3 hours", "stay"),
+        ("2.5 or 3 hours", "stay"),
+        ("1 or 1.5 hours", "stay"),
+        ("tomorrow or later", "day"),
+        ("saturday or the week after", "day"),
+        ("3 or whenever", "time"),
         ("a week or two", "stay"),
     ],
 )

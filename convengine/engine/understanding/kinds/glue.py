@@ -1,0 +1,51 @@
+"""What touches a value and is no part of it makes it doubtful: "3§", "5 March 1985", "Friday or later"."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.span import Sort, Span
+from convengine.engine.understanding.words import Word
+
+_SORTS = (Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.NUMBER)
+#: Signs that people write beside a number, and that change nothing.
+_HARMLESS = frozenset(".,!?;:()[]{}\"'*~-+/&|<>_=#…“”„«»·•")
+#: From here on, signs are pictures.
+_FIRST_PICTURE = 0x2600
+_YEARS = range(1000, 3000)
+
+
+def mark_touched(chart: Chart, spans: Sequence[Span]) -> list[Span]:
+    """The spans; a value that something unread touches is marked."""
+    starts = {(span.sort, span.start) for span in spans}
+    return [
+        replace(span, is_touched=True) if span.sort in _SORTS and _is_touched(chart, span, starts) else span
+        for span in spans
+    ]
+
+
+def _is_touched(chart: Chart, span: Span, starts: set[tuple[Sort, int]]) -> bool:
+    """True beside an unknown sign without a blank, and before a year or an alternative that nothing reads."""
+    words, end = chart.words, span.end
+    if span.start and words[span.start].is_glued and _is_unknown(words[span.start - 1]):
+        return True
+    if end == len(words):
+        return False
+    if words[end].is_glued and _is_unknown(words[end]):
+        return True
+    if span.sort in (Sort.DAY, Sort.MOMENT) and words[end].is_number and int(words[end].key) in _YEARS:
+        return len(words[end].key) == 4 and (span.sort, end) not in starts
+    return _has_alternative(chart, span, starts)
+
+
+def _is_unknown(word: Word) -> bool:
+    return word.is_sign and word.key not in _HARMLESS and ord(word.key[0]) < _FIRST_PICTURE
+
+
+def _has_alternative(chart: Chart, span: Span, starts: set[tuple[Sort, int]]) -> bool:
+    """True for the "tomorrow" of "tomorrow or later": what stands behind the "or" is no value."""
+    match = None if chart.words[span.end].is_sign else chart.match_longest("alternative", span.end)
+    if match is None or match.end == len(chart.words) or chart.words[match.end].is_sign:
+        return False
+    is_one_word = any(cue.end > match.end for name in ("filler", "least") for cue in chart.match(name, span.end))
+    return not is_one_word and not any((sort, match.end) in starts for sort in _SORTS)
