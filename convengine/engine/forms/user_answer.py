@@ -92,13 +92,13 @@ def _is_doubtful(understanding: Understanding) -> bool:
 def find_confirmation(understanding: Understanding, reading: Reading, says_more: Callable[[], bool]) -> bool | None:
     """Read the yes or no to a confirmation. Returns None if the message changes, doubts, or says neither.
 
-    A yes as a clause of its own counts beside a question or another wish. `says_more`: beside it the message states
-    something.
+    A yes beside a question runs nothing: the answer may change the user's mind. `says_more`: beside it the message
+    states something.
     """
     praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)  # "Cool, thanks" may end the talk.
     kinds = (*_ANSWERS, *praise)
     answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds and _is_sure(move)}
-    beside = (*_ANSWERS, *_SMALL, MoveKind.ASK, MoveKind.FAREWELL, MoveKind.PRAISE)
+    beside = (*_ANSWERS, *_SMALL, MoveKind.FAREWELL, MoveKind.PRAISE)
     others = any(move.kind not in beside for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
     if not answers or says_both or others or _is_doubtful(understanding) or reading.gives_anything:

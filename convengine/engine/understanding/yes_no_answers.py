@@ -77,18 +77,38 @@ def _list_values(claims: Sequence[Claim], field: FormField) -> set[Json]:
 
 def _list_answers(understanding: Understanding) -> list[_Answer]:
     """The answers by words of the tables, in the order of the message; without any, those that sentences tell."""
-    moves = [move for move in understanding.moves if move.kind in _ANSWERING and move.is_whole]
+    moves = [move for move in understanding.moves if move.is_whole and _is_answer(understanding, move)]
     answers = [_make_answer(understanding, move) for move in moves]
     known = [answer for answer in answers if answer.probability == 1]
     covered = cover(known)
-    edges = [edge for edge in _list_edges(understanding) if edge.start not in covered]
+    edges = [
+        edge for edge in _list_edges(understanding) if edge.start not in covered and not _is_open(understanding, edge)
+    ]
     return sorted((*known, *edges), key=lambda it: it.start) or answers
+
+
+def _is_answer(understanding: Understanding, move: Move) -> bool:
+    """True for a yes or a no, and for words that stop something else: "don't bother"."""
+    return move.kind in _ANSWERING or (move.kind is MoveKind.LEAVE and _has(understanding, move, "declines"))
+
+
+def _is_open(understanding: Understanding, edge: _Answer) -> bool:
+    """True for the "no" of "no preference"."""
+    moves = (move for move in understanding.moves if move.start <= edge.start and edge.end < move.end)
+    return any(_has(understanding, move, "is_open") for move in moves)
+
+
+def _has(understanding: Understanding, move: Move, name: str) -> bool:
+    """True for a move that the tables mark with this name."""
+    matches = (match for match in understanding.chart.match("move", move.start) if match.end == move.end)
+    return any(match.value.slots.get(name) for match in matches)
 
 
 def _make_answer(understanding: Understanding, move: Move) -> _Answer:
     opens = understanding.chart.match_exactly("opening", move.start) is not None
     is_plain = not move.is_mended and move.probability == 1
-    return _Answer(move.kind is not MoveKind.NEGATE, move.start, move.end, is_plain, opens, move.probability)
+    value = move.kind not in (MoveKind.NEGATE, MoveKind.LEAVE)
+    return _Answer(value, move.start, move.end, is_plain, opens, move.probability)
 
 
 def _list_edges(understanding: Understanding) -> Iterator[_Answer]:

@@ -58,7 +58,7 @@ def test_the_language_of_the_form_counts_too() -> None:
         ("yes, book it for me", "AFFIRM"),
         ("yes but make it Tuesday", "NEW_REQUEST"),
         ("yes, at 5", "NEW_REQUEST"),
-        ("yes, can I pay by card?", "AFFIRM"),
+        ("yes, can I pay by card?", "QUESTION"),
         ("yes book it. and then I need another one for my sister", "NEW_REQUEST"),
         ("yes, and I need another helmet", "NEW_REQUEST"),
         ("yes, and I need another one first", "NEW_REQUEST"),
