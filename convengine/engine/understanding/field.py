@@ -69,6 +69,8 @@ class FieldSpec:
     options: tuple[Option, ...] = ()
     #: Its title as written; where it has none, its name.
     title: str = ""
+    #: Other names of the field (`x-labels`).
+    labels: tuple[str, ...] = ()
     #: The words of name, title, description, labels and unit: they say what a number counts.
     words: Words = ()
     #: Those of its name, its title, its labels and its unit.
@@ -127,6 +129,7 @@ def field_spec(name: str, declared: Mapping[str, Json]) -> FieldSpec:
         country=_text(declared, "x-country").upper(),
         options=options,
         title=_text(declared, "title") or name,
+        labels=_list_texts(declared.get("x-labels")),
         words=(*names, *split_words(_text(declared, "description"))),
         names=names,
         question=split_words(_text(declared, "x-ask")),

@@ -64,6 +64,10 @@ class Grammar:
         self._recursive: dict[str, bool] = {}
         #: Every word that some phrase or class has.
         self.words: set[str] = set()
+        #: Words that say nothing of a value.
+        self.talk: frozenset[str] = frozenset()
+        #: Endings with which a word is still the same one.
+        self.endings: tuple[str, ...] = ()
 
     def add_class(self, name: str, values: Mapping[str, Json]) -> None:
         """Add words with their values: `{"monday": 0}`."""

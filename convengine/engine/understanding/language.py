@@ -16,7 +16,7 @@ Table = Mapping[str, Json]
 #: The language of a blank locale.
 DEFAULT = "en"
 _FILES = ("words", "calendar", "numbers")
-_PLAIN = frozenset({"classes", "values", "spelling", "compounds", "typed", "talk"})
+_PLAIN = frozenset({"classes", "values", "spelling", "compounds", "typed", "talk", "endings"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,6 +88,7 @@ def make_tables(
     spelling: dict[str, str] = {}
     known: frozenset[str] = frozenset()
     talk: set[str] = set()
+    endings: list[str] = []
     for files in languages:
         for file in files:
             for class_name, words in _list_classes(file):
@@ -98,12 +99,14 @@ def make_tables(
                 spelling.setdefault(_fold(word), _fold(meant))
             compounds += file.get("compounds", ())
             typed += file.get("typed", ())
+            endings += file.get("endings", ())
             talk |= {_fold(word) for word in file.get("talk", ())}
             if "stemmer" in file and not stemmer:
                 stemmer = file["stemmer"]
                 grammar.add_class("stemmer", {stemmer: stemmer})
         known = frozenset(grammar.words)
     parts = [[{word for word, _ in grammar.list_words(row[key])} for key in ("first", "second")] for row in compounds]
+    grammar.talk, grammar.endings = frozenset(talk), tuple(dict.fromkeys(endings))
     only_typed = {word for class_name in typed for word, _ in grammar.list_words(class_name)}
     pairs = [(first, second) for first, second in parts]
     lexicon = Lexicon(grammar.words | talk, spelling=spelling, compounds=pairs, typed=only_typed | talk)

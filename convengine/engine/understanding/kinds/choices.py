@@ -2,14 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Protocol
 
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept, choose_among
-from convengine.engine.understanding.words import Word, cover, split_text
+from convengine.engine.understanding.words import Word, cover, fold, split_text
 
 #: How alike a word must be to an option to be taken for it, and to be offered; and how much more than any other option.
 TAKE, OFFER, MARGIN = 84.0, 72.0, 8.0
@@ -20,6 +20,12 @@ _SHORTEST_OWN = 3
 #: `means` of a span: an option; a word of it; words that are nearly spelled like it: near enough to take it, or only to
 #: offer it; its place in the list. All but the first count only for the field that was asked for, or is named.
 OPTION, PART, ALIKE, NEAR, PLACE = "option", "part", "alike", "near", "place"
+#: `means` of a word that no other option of any field of the form has. It counts for any field.
+TELLING = "telling"
+#: Classes of words that may stand beside the number of an option that is a whole answer.
+_BESIDE_NUMBER = ("filler", "courtesy", "opening", "lead_in", "lead_out", "correction")
+#: A word that so many options have tells none of them from the others.
+_SHARED = 3
 #: Signs that may stand between the words of a spelling, or be left out.
 _JOINTS = frozenset("-/&.,:;()'\"!?")
 #: Classes of words that mean the same where they have the same value: "weds" and "Wednesday", "three" and "3".
@@ -33,7 +39,7 @@ class Stemmer(Protocol):
         """The stem of one word."""
 
 
-@dataclass
+@dataclass(eq=False)
 class OptionIndex:
     """The spellings of the options of one field, by what a message may have. Options are named by their place."""
 
@@ -47,6 +53,12 @@ class OptionIndex:
     parts: dict[str, set[int]] = field(default_factory=dict)
     #: Spellings and words without blanks.
     joined: dict[str, set[int]] = field(default_factory=dict)
+    #: By whole spellings without blanks: their words.
+    whole: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: By option: the words of each spelling that few options have.
+    cores: dict[int, list[frozenset[str]]] = field(default_factory=dict)
+    #: The words of all spellings.
+    spelled: set[str] = field(default_factory=set)
     #: First letters.
     initials: dict[str, set[int]] = field(default_factory=dict)
     #: The length of the longest word.
@@ -71,10 +83,16 @@ def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
             compared = tuple(equals.get(word, word) for word in words)
             index.spellings.setdefault(compared[0], []).append((words, compared, position))
             index.joined.setdefault("".join(words), set()).add(position)
+            index.whole.setdefault("".join(words), words)
+            index.spelled.update(words)
             index.initials.setdefault(words[0][0], set()).add(position)
             for word in words:
                 if word not in own_name:
                     _add_word(index, word, position, grammar)
+    for spellings in index.spellings.values():
+        for words, _, position in spellings:
+            core = frozenset(word for word in words if 0 < len(index.words.get(word, ())) < _SHARED)
+            index.cores.setdefault(position, []).extend([core] if core else [])
     return index
 
 
@@ -135,23 +153,23 @@ class ChoiceFinder:
         indexes = get_indexes(tuple(specs), chart.grammar)
         if not indexes:
             return []
-        equals = _get_equals(chart.grammar)
-        keys = [equals.get(word.key, word.key) for word in chart.words]
-        named = {index.name: _find_spellings(chart, keys, index) for index in indexes}
+        named = {index.name: _find_spellings(chart, index) for index in indexes}
         known = {at for at, word in enumerate(chart.words) if any(word.key in index.words for index in indexes)}
         small = {at for at, word in enumerate(chart.words) if word.is_sign or chart.match("filler", at)}
-        places = [(at, match) for at in range(len(chart.words)) if (match := chart.match_longest(PLACE, at))]
+        places = list(_find_places(chart))
+        telling = _get_telling(indexes, chart.grammar)
         for index in indexes:
             spans = named[index.name]
-            spans += _find_words(chart, index, small | cover(spans))
+            parts = _find_words(chart, index, small | cover(spans))
+            spans += [_mark_telling(chart, span, telling) for span in parts]
             own = cover(spans)
             spans += _find_alike(chart, index, small | own | known)
-            for at, match in places:
-                number = next(iter(match.value.slots.values()))
-                if number and own.isdisjoint(range(at, match.end)):
-                    phrase = Phrase(PLACE, {"place": number - 1 if number > 0 else number})
-                    spans.append(Span(Sort.OPTION, at, match.end, phrase, True, index.name))
-        return [span for spans in named.values() for span in spans]
+            spans += [
+                Span(Sort.OPTION, start, end, Phrase(PLACE, {"place": position}), True, index.name)
+                for start, end, position in places
+                if own.isdisjoint(range(start, end))
+            ]
+        return [span for spans in named.values() for span in _doubt_rivals(spans)]
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The value of the option, or of the options that are equally near.
@@ -167,27 +185,139 @@ class ChoiceFinder:
         return choose_among([spec.options[position].value for position in slots["places"]])
 
 
+def _find_places(chart: Chart) -> Iterator[tuple[int, int, int]]:
+    """Where a message names an option by its place in the list, and the place. A bare number must be all of it."""
+    for at in range(len(chart.words)):
+        match = chart.match_longest(PLACE, at)
+        number = next(iter(match.value.slots.values())) if match else 0
+        if match and number and (match.end > at + 1 or not chart.words[at].is_number or _is_whole(chart, at)):
+            yield at, match.end, number - 1 if number > 0 else number
+
+
+def _is_whole(chart: Chart, number_at: int) -> bool:
+    """True for a number that counts nothing, in a message with nothing else but small words."""
+    if any(match.end > number_at + 1 for match in chart.match("number", number_at)):
+        return False
+    covered = {number_at}
+    for at in range(len(chart.words)):
+        ends = [match.end for name in _BESIDE_NUMBER if (match := chart.match_longest(name, at))]
+        covered |= set(range(at, max(ends, default=at)))
+    return chart.content <= covered
+
+
+@lru_cache(maxsize=256)
+def _get_telling(indexes: tuple[OptionIndex, ...], grammar: Grammar) -> frozenset[str]:
+    """The words that only one option of all fields has, and that are no words of the language's tables."""
+    counts = Counter(word for index in indexes for word in index.words)
+    known = grammar.words | grammar.talk
+    words = {word for index in indexes for word, places in index.words.items() if len(places) == 1}
+    words |= {
+        word for index in indexes for cores in index.cores.values() for core in cores if len(core) == 1 for word in core
+    }
+    return frozenset(word for word in words - known if counts[word] == 1 and len(word) >= _SHORTEST_OWN)
+
+
+def _mark_telling(chart: Chart, span: Span, telling: Collection[str]) -> Span:
+    """A span of words that name one option, for any field, if one of them tells it from all options of the form."""
+    places = span.phrase.slots["places"]
+    if span.phrase.means != PART or len(places) != 1:
+        return span
+    keys = [word.key for word in chart.words[span.start : span.end] if not word.is_mended]
+    if _is_hyphened(chart.words, span.start, span.end):
+        return replace(span, is_touched=True)
+    forms = {*keys, *(stem(key, get_stemmer_name(chart.grammar)) for key in keys)}
+    if not any(form in telling for form in forms):
+        return span
+    return replace(span, phrase=Phrase(TELLING, span.phrase.slots), is_weak=False)
+
+
+def _doubt_rivals(spans: Sequence[Span]) -> Iterator[Span]:
+    """The spans of one field; an option beside a telling word of another one is doubtful."""
+    named = {span.phrase.slots["places"] for span in spans if span.phrase.means in (OPTION, TELLING)}
+    is_doubtful = len(named) > 1 and any(span.phrase.means == TELLING for span in spans)
+    for span in spans:
+        yield replace(span, is_touched=True) if is_doubtful and span.phrase.means in (OPTION, TELLING) else span
+
+
 def _make_span(index: OptionIndex, start: int, end: int, places: Collection[int], means: str, *, weak: bool) -> Span:
     return Span(Sort.OPTION, start, end, Phrase(means, {"places": tuple(sorted(places))}), weak, index.name)
 
 
-def _find_spellings(chart: Chart, keys: Sequence[str], index: OptionIndex) -> list[Span]:
+def _find_spellings(chart: Chart, index: OptionIndex) -> list[Span]:
     """The options whose whole label, value or synonym the message has; of two at one word the longer one."""
     matches: dict[tuple[int, int], tuple[set[int], bool]] = {}
+    typed = [_find_base(word.key, index, chart.grammar) for word in chart.words]
+    equals = _get_equals(chart.grammar)
+    keys = [equals.get(key, key) for key in typed]
     for start, first in enumerate(keys):
         for words, compared, position in index.spellings.get(first, ()):
-            if end := _match_words(keys, start, compared):
-                written = [word for word in chart.words[start:end] if word.key not in _JOINTS] or chart.words[start:end]
-                is_equal = not any(word.is_mended for word in written) and words == tuple(word.key for word in written)
+            end = _match_words(keys, start, compared)
+            if end and not _is_hyphened(chart.words, start, end):
                 places, is_strong = matches.get((start, end), (set(), False))
-                is_strong = is_strong or (is_equal and not _is_small(chart, start, end))
+                is_strong = is_strong or _is_equal(chart, typed, start, end, words)
                 matches[start, end] = (places | {position}, is_strong)
+    for start, end, places in _find_joined(chart.words, index):
+        matches.setdefault((start, end), (places, not chart.is_mended(start, end)))
     spans, covered = list[Span](), set[int]()
     for (start, end), (options, is_strong) in sorted(matches.items(), key=lambda item: item[0][0] - item[0][1]):
         if covered.isdisjoint(range(start, end)):
             spans.append(_make_span(index, start, end, options, OPTION, weak=not is_strong))
             covered.update(range(start, end))
     return spans
+
+
+def _is_equal(chart: Chart, typed: Sequence[str], start: int, end: int, spelling: Sequence[str]) -> bool:
+    """True for the words of a spelling without a slip, if they are more than one small word."""
+    keys = tuple(key for key in typed[start:end] if key not in _JOINTS) or tuple(typed[start:end])
+    is_typed = all(_is_typed(chart, at) for at in range(start, end))
+    return is_typed and keys == spelling and not _is_small(chart, start, end)
+
+
+def _is_typed(chart: Chart, at: int) -> bool:
+    """True for a word without a slip, and for one with another ending, which is none."""
+    word = chart.words[at]
+    if not word.is_mended:
+        return True
+    written = fold(chart.text[word.start : word.end])
+    return any(written == word.key + ending or word.key == written + ending for ending in chart.grammar.endings)
+
+
+def _find_base(key: str, index: OptionIndex, grammar: Grammar) -> str:
+    """The word of an option that a word is with another ending: "lattes", "rote"; else the word itself."""
+    if len(key) < _SHORTEST_OWN or not key.isalpha() or key in index.spelled or key in grammar.words:
+        return key
+    for ending in grammar.endings:
+        base = key.removesuffix(ending)
+        if base in index.spelled and base != key and len(base) >= _SHORTEST_OWN:
+            return base
+        if key + ending in index.spelled:
+            return key + ending
+    return key
+
+
+def _is_hyphened(words: Sequence[Word], start: int, end: int) -> bool:
+    """True for the "sugar" of "sugar-free": a part of a compound is another word."""
+    return any(
+        0 < at < len(words) - 1
+        and words[at].key == "-"
+        and words[at].is_glued
+        and words[at + 1].is_glued
+        and not (words[at - 1].is_sign or words[at + 1].is_sign)
+        for at in (start - 1, end)
+    )
+
+
+def _find_joined(words: Sequence[Word], index: OptionIndex) -> Iterator[tuple[int, int, set[int]]]:
+    """Whole spellings of several words that are written as one ("oatmilk"), and of one word that is written as two."""
+    for at, word in enumerate(words):
+        spelling = index.whole.get(word.key, ())
+        if len(spelling) > 1 and len(word.key) > _SHORTEST_PART:
+            yield at, at + 1, index.joined[word.key]
+        behind = [at + 1] if words[at + 1 : at + 2] and words[at + 1].key.isalpha() else []
+        for second in behind if word.key.isalpha() else ():
+            key = word.key + words[second].key
+            if len(index.whole.get(key, ())) == 1 and len(key) > _SHORTEST_PART:
+                yield at, second + 1, index.joined[key]
 
 
 def _match_words(keys: Sequence[str], start: int, spelling: Sequence[str]) -> int:
@@ -218,16 +348,23 @@ def _find_words(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Spa
         if places and run and all(item.key == "-" for item in chart.words[run[-1][0] + 1 : at]):
             run.append((at, places))
         elif places or word is None:
-            spans += _close_run(index, run)
+            spans += _close_run(chart, index, run)
             run = [(at, places)]
     return spans
 
 
-def _close_run(index: OptionIndex, run: Sequence[tuple[int, set[int]]]) -> Iterator[Span]:
-    """The span of a run of words: the options that most of them name; none if all options are named as often."""
+def _close_run(chart: Chart, index: OptionIndex, run: Sequence[tuple[int, set[int]]]) -> Iterator[Span]:
+    """The span of a run of words: the options that most of them name; none if all options are named as often.
+
+    Of several the one that has no other words: "vanilla" is no "sugar-free vanilla".
+    """
     counts = Counter(position for _, places in run for position in places)
     most = max(counts.values(), default=0)
     best = [position for position, count in counts.items() if count == most]
+    if len(best) > 1:
+        keys = {chart.words[at].key for at, _ in run}
+        whole = [position for position in best if any(core <= keys for core in index.cores.get(position, ()))]
+        best = whole if len(whole) == 1 else best
     if 0 < len(best) < index.size or (best and index.size == 1):
         yield _make_span(index, run[0][0], run[-1][0] + 1, best, PART, weak=True)
 

@@ -150,7 +150,9 @@ def _bind_noun(chart: Chart, span: Span, specs: tuple[FieldSpec, ...]) -> Span:
         if len(owners) == 1:
             field = next(iter(owners))
             is_named = any(spec.name == field and noun in _list_stems(spec.names, chart.grammar) for spec in specs)
-            return replace(span, end=at + 1, is_weak=not is_named, field=field)
+            # What stands between them may be a value: "3 red shirts".
+            end = at + 1 if at == span.end else span.end
+            return replace(span, end=end, is_weak=not is_named, field=field)
         if not words[at].key.isalpha() or any(chart.match(name, at) for name in _SMALL):
             break
     return span

@@ -40,11 +40,11 @@ class YesNoFinder:
 
 @lru_cache(maxsize=256)
 def _get_names(specs: tuple[FieldSpec, ...], grammar: Grammar) -> Mapping[frozenset[str], str]:
-    """The telling words of the title and the name of each field, where no other one has the same."""
+    """The telling words of each name of a field, where no other one has the same."""
     names: dict[frozenset[str], set[str]] = {}
     plain = {word for class_name in _PLAIN for word, _ in grammar.list_words(class_name)}
     for spec in specs:
-        for text in (spec.title, spec.name.replace("_", " ")):
+        for text in (spec.title, spec.name.replace("_", " "), *spec.labels):
             words = [word.key for word in split_text(text) if not (word.is_sign or word.key in plain)]
             if words:
                 names.setdefault(frozenset(_fold(word, grammar) for word in words), set()).add(spec.name)

@@ -6,7 +6,7 @@ from convengine.json_value import Json
 from tests.convengine.engine.understanding.test_persons import read
 
 ROOM: dict[str, dict[str, Json]] = {
-    "has_wifi": {"type": "boolean", "title": "Has wifi"},
+    "has_wifi": {"type": "boolean", "title": "Has wifi", "x-labels": ["Internet"]},
     "smoking": {"type": "boolean", "title": "Smoking allowed"},
     "shared": {"type": "boolean", "title": "Shared bathroom"},
     "children": {"type": "boolean", "title": "Good for kids"},
@@ -26,6 +26,8 @@ ROOM: dict[str, dict[str, Json]] = {
         ("the bathroom is cold", {}),
         ("2 kids", {}),
         ("is smoking allowed?", {}),
+        ("something with free internet access", {"has_wifi": True}),
+        ("it should be for non-smokers, no internet", {"has_wifi": False}),
     ],
 )
 def test_the_telling_words_of_a_name_say_yes_or_no(text: str, taken: dict[str, Json]) -> None:
