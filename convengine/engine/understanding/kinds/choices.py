@@ -225,6 +225,7 @@ def _mark_telling(chart: Chart, span: Span, telling: Collection[str]) -> Span:
     keys = [word.key for word in chart.words[span.start : span.end] if not word.is_mended]
     if _is_hyphened(chart.words, span.start, span.end):
         return replace(span, is_touched=True)
+    keys = [key for key in keys if key not in chart.grammar.words and key not in chart.grammar.talk]
     forms = {*keys, *(stem(key, get_stemmer_name(chart.grammar)) for key in keys)}
     if not any(form in telling for form in forms):
         return span
