@@ -16,7 +16,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import find_language, get_tables
-from convengine.engine.understanding.say import say_value
+from convengine.engine.understanding.say import say_value, say_values
 from convengine.json_value import Json
 
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
@@ -132,7 +132,7 @@ def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json
         return str(data.get("text", ""))
     texts = get_texts(find_language(locale))
     if candidates := data.get("candidates"):
-        listed = [say_value(field.spec, candidate, locale) for candidate in candidates]
+        listed = say_values(field.spec, candidates, locale)
         return _fill(texts["candidates"], candidates=join_texts(listed, texts["or"]))
     low, high = (_say_bound(field, data.get(key), locale) for key in ("min", "max"))
     key = "bounds" if low and high else "bounds_min" if low else "bounds_max" if high else ""

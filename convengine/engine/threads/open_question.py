@@ -16,7 +16,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.kinds.day_arithmetic import read_date_bound, read_moment_bound
 from convengine.engine.understanding.language import get_tables
-from convengine.engine.understanding.say import say_value
+from convengine.engine.understanding.say import say_values
 from convengine.json_value import Json
 
 #: How a value is written, where its type does not say it.
@@ -98,7 +98,10 @@ def _describe_field(session: Session, turn: Turn, field: Field) -> dict[str, Jso
         "field": field.path,
         "title": write_title(field, ""),
         "type": field.type,
-        "options": [{"value": value, "label": say_value(spec, value, locale)} for value in values],
+        "options": [
+            {"value": value, "label": label}
+            for value, label in zip(values, say_values(spec, values, locale), strict=True)
+        ],
         "min": _write_bound(spec, spec.minimum, session.now, is_last=False),
         "max": _write_bound(spec, spec.maximum, session.now, is_last=True),
         "format": spec.format or _FORMATS.get(spec.kind),

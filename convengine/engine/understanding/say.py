@@ -1,6 +1,7 @@
 """A stored value as a confirmation repeats it: "Friday 27 November 2026, 16:00"."""
 
-from datetime import date, datetime, time
+from collections.abc import Sequence
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 
 from convengine.engine.understanding.field import FieldSpec, Kind
@@ -22,6 +23,17 @@ def say_value(spec: FieldSpec, value: Json, locale: str = "") -> str:
     if isinstance(value, (int, float)):
         return _say_money(value, spec, say, locale) if spec.currency else _say_number(value, say, locale)
     return _say_text(spec, value, say, locale) if isinstance(value, str) else str(value)
+
+
+def say_values(spec: FieldSpec, values: Sequence[Json], locale: str = "") -> list[str]:
+    """The texts of several values. Of an hour that the change of clocks repeats, each says which one it is."""
+    texts = [say_value(spec, value, locale) for value in values]
+    if len(set(texts)) == len(texts) or spec.kind is not Kind.DATE_TIME:
+        return texts
+    say = get_tables(locale).say
+    offsets = [datetime.fromisoformat(str(value)).utcoffset() or timedelta() for value in values]
+    halves = [say["summer_time" if offset == max(offsets) else "winter_time"] for offset in offsets]
+    return [f"{text} ({half})" if texts.count(text) > 1 else text for text, half in zip(texts, halves, strict=True)]
 
 
 def _say_text(spec: FieldSpec, value: str, say: Table, locale: str) -> str:

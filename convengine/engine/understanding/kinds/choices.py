@@ -8,6 +8,7 @@ from typing import Protocol
 
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.kinds.find import is_whole
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept, choose_among
 from convengine.engine.understanding.words import Word, cover, fold, split_text
 
@@ -22,8 +23,6 @@ _SHORTEST_OWN = 3
 OPTION, PART, ALIKE, NEAR, PLACE = "option", "part", "alike", "near", "place"
 #: `means` of a word that no other option of any field of the form has. It counts for any field.
 TELLING = "telling"
-#: Classes of words that may stand beside the number of an option that is a whole answer.
-_BESIDE_NUMBER = ("filler", "courtesy", "opening", "lead_in", "lead_out", "correction")
 #: A word that so many options have tells none of them from the others.
 _SHARED = 3
 #: Signs that may stand between the words of a spelling, or be left out.
@@ -190,19 +189,14 @@ def _find_places(chart: Chart) -> Iterator[tuple[int, int, int]]:
     for at in range(len(chart.words)):
         match = chart.match_longest(PLACE, at)
         number = next(iter(match.value.slots.values())) if match else 0
-        if match and number and (match.end > at + 1 or not chart.words[at].is_number or _is_whole(chart, at)):
+        if match and number and (match.end > at + 1 or not chart.words[at].is_number or _chooses_whole(chart, at)):
             yield at, match.end, number - 1 if number > 0 else number
 
 
-def _is_whole(chart: Chart, number_at: int) -> bool:
+def _chooses_whole(chart: Chart, number_at: int) -> bool:
     """True for a number that counts nothing, in a message with nothing else but small words."""
-    if any(match.end > number_at + 1 for match in chart.match("number", number_at)):
-        return False
-    covered = {number_at}
-    for at in range(len(chart.words)):
-        ends = [match.end for name in _BESIDE_NUMBER if (match := chart.match_longest(name, at))]
-        covered |= set(range(at, max(ends, default=at)))
-    return chart.content <= covered
+    counts = any(match.end > number_at + 1 for match in chart.match("number", number_at))
+    return not counts and is_whole(chart, number_at, number_at + 1)
 
 
 @lru_cache(maxsize=256)
@@ -225,6 +219,7 @@ def _mark_telling(chart: Chart, span: Span, telling: Collection[str]) -> Span:
     keys = [word.key for word in chart.words[span.start : span.end] if not word.is_mended]
     if _is_hyphened(chart.words, span.start, span.end):
         return replace(span, is_touched=True)
+    keys = [key for key in keys if key not in chart.grammar.words and key not in chart.grammar.talk]
     forms = {*keys, *(stem(key, get_stemmer_name(chart.grammar)) for key in keys)}
     if not any(form in telling for form in forms):
         return span

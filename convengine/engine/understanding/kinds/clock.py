@@ -9,7 +9,7 @@ from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.kinds.clock_phrases import DAY, HALF_DAY, HOUR, Times, list_starts, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import read_time_bound
 from convengine.engine.understanding.kinds.day_phrases import read_days
-from convengine.engine.understanding.kinds.days import find_now, make_context, refuse_bounds
+from convengine.engine.understanding.kinds.days import find_instant, find_now, make_context, refuse_bounds
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.kinds.zones import ZONE, find_zone, move_start, split_zoned
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
@@ -29,7 +29,7 @@ class ClockFinder:
         """
         now = find_now(situation)
         day, clock = split_zoned(span.phrase)
-        times = read_times(clock, now, read_time_bound(situation.held.get(spec.name)))
+        times = read_times(clock, find_instant(situation), read_time_bound(situation.held.get(spec.name)))
         if times.refusal:
             return times.refusal
         zone = find_zone(clock)

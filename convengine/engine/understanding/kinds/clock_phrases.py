@@ -5,7 +5,7 @@ Each function of `_MEANINGS` gives the times that a phrase of `calendar.toml` ma
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from convengine.engine.understanding.grammar import Phrase
 from convengine.engine.understanding.kinds.lengths import count_seconds, read_parts
@@ -30,7 +30,7 @@ class Times:
     unlikely: tuple[int, ...] = ()
     #: The one that is meant where nothing else decides: "10:30" is in the morning.
     written: int | None = None
-    #: A time that has its own day: "in two hours".
+    #: A time that has its own day, and its zone: "in two hours".
     moment: datetime | None = None
     #: Only the hours of a part of the day: "in the morning".
     hours: tuple[int, int] | None = None
@@ -38,7 +38,10 @@ class Times:
 
 
 def read_times(phrase: Phrase, now: datetime, held: int | None = None) -> Times:
-    """The times that a phrase of the sort CLOCK may mean. `held`: what the field holds, in minutes."""
+    """The times that a phrase of the sort CLOCK may mean. `held`: what the field holds, in minutes.
+
+    `now` has its zone.
+    """
     slots = phrase.slots
     if phrase.means == "part":
         return Times(hours=tuple(slots["day_part"])) if "day_part" in slots else Times(hours=(0, 24))
@@ -55,8 +58,8 @@ def _read_shift(phrase: Phrase, now: datetime, held: int | None) -> Times:
     slots = phrase.slots
     parts = read_parts(slots["time_length"]) if "time_length" in slots else {}
     minutes = count_seconds(parts) // 60 * slots.get("sign", 1)
-    if phrase.means == "after_now":
-        return Times(moment=now + timedelta(minutes=minutes))
+    if phrase.means == "after_now":  # Also where clocks change in between.
+        return Times(moment=(now.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(now.tzinfo))
     return Times() if held is None else Times(((held + minutes) % DAY,))
 
 
@@ -69,7 +72,7 @@ def narrow_times(times: Times, hours: tuple[int, ...]) -> Times:
     """The times within a part of the day, `hours`; a refusal if there are none."""
     first, last = hours
     inside = tuple(
-        minute for minute in (*times.minutes, *times.unlikely) if _is_within(minute // HOUR % 24, first, last)
+        minute for minute in (*times.minutes, *times.unlikely) if is_within(minute // HOUR % 24, first, last)
     ) or tuple(  # The night of a day is over on the next one: "tonight at 1".
         minute % DAY + DAY for minute in times.minutes if minute % DAY // HOUR < last - 24
     )
@@ -78,7 +81,8 @@ def narrow_times(times: Times, hours: tuple[int, ...]) -> Times:
     return Times(inside) if inside else Times(refusal=refuse(Reason.INVALID_TIME))
 
 
-def _is_within(hour: int, first: int, last: int) -> bool:
+def is_within(hour: int, first: int, last: int) -> bool:
+    """True for an hour of a part of the day, which may go on after midnight."""
     return first <= hour < last if first < last else hour >= first or hour < last
 
 

@@ -13,6 +13,7 @@ from convengine.engine.understanding.kinds.clock_phrases import DAY, HOUR, Times
 from convengine.engine.understanding.kinds.day_arithmetic import read_moment_bound, read_time_bound
 from convengine.engine.understanding.kinds.day_phrases import DayContext, read_days
 from convengine.engine.understanding.kinds.days import (
+    find_instant,
     find_now,
     get_zone,
     list_supplied,
@@ -47,7 +48,7 @@ class MomentFinder:
         held = situation.held.get(spec.name)
         held_time = read_time_bound(held[11:16]) if isinstance(held, str) else None
         day, clock = _split(slots)
-        times = _read_times(slots, clock, day, now, held_time)
+        times = _read_times(slots, clock, day, find_instant(situation), held_time)
         if times.refusal:
             return times.refusal
         days = read_days(day, context) if day else _find_known_days(situation, context)
@@ -121,7 +122,8 @@ def _narrow(spec: FieldSpec, starts: list[datetime], times: Times, now: datetime
     """The moments within the bounds of a field."""
     first = read_moment_bound(spec.minimum, now.replace(tzinfo=zone), is_last=False)
     last = read_moment_bound(spec.maximum, now.replace(tzinfo=zone), is_last=True)
-    allowed = [start for start in starts if (first is None or start >= first) and (last is None or start <= last)]
+    local = [(start, start.replace(tzinfo=None)) for start in starts]
+    allowed = [start for start, own in local if (first is None or own >= first) and (last is None or own <= last)]
     if not allowed:
         return refuse_bounds(_write(starts[0], zone), first, last)
     meant = _prefer_usual(allowed, times)
@@ -133,9 +135,12 @@ def _narrow(spec: FieldSpec, starts: list[datetime], times: Times, now: datetime
 
 
 def list_offsets(start: datetime, zone: ZoneInfo | None) -> list[str]:
-    """The time with its offset: none in the hour that the change of clocks leaves out, two in the one it repeats."""
-    if zone is None:
-        return [start.isoformat()]
+    """The time with its offset: none in the hour that the change of clocks leaves out, two in the one it repeats.
+
+    A time that has its zone keeps its offset.
+    """
+    if zone is None or start.tzinfo:
+        return [(start if zone else start.replace(tzinfo=None)).isoformat()]
     both = [start.replace(tzinfo=zone, fold=fold) for fold in (0, 1)]
     real = [
         moment for moment in both if moment.astimezone(ZoneInfo("UTC")).astimezone(zone).replace(tzinfo=None) == start

@@ -60,9 +60,14 @@ def names_birth(spec: FieldSpec) -> bool:
 
 def find_now(situation: Situation) -> datetime:
     """The local time, without its zone."""
+    return find_instant(situation).replace(tzinfo=None)
+
+
+def find_instant(situation: Situation) -> datetime:
+    """The local time, with its zone."""
     zone = get_zone(situation.time_zone)
     local = situation.now.astimezone(zone) if zone else situation.now
-    return local.replace(tzinfo=None, second=0, microsecond=0)
+    return local.replace(second=0, microsecond=0)
 
 
 @lru_cache(maxsize=64)
@@ -133,7 +138,7 @@ def _move_days(days: tuple[date, ...], clock: Phrase, situation: Situation) -> t
     zone = find_zone(clock)
     if zone is None:
         return days
-    times = read_times(clock, find_now(situation))
+    times = read_times(clock, find_instant(situation))
     starts = [start for each_day in days for start in list_starts(each_day, times)[:1]]
     return tuple(move_start(start, zone, situation).date() for start in starts)
 

@@ -16,8 +16,19 @@ _RIVALS: Mapping[Sort, tuple[Sort, ...]] = {
 }
 #: Between two numbers without blanks, these make them one: "14:30", "3.5", "5/12", "10:00+02:00".
 _JOINTS = (".", ",", ":", "/", "+", "'")
+#: Classes of words that may stand beside a whole answer.
+_BESIDE_WHOLE = ("filler", "courtesy", "opening", "lead_in", "lead_out", "correction", "label_joint")
 #: Longer numbers on both sides of a hyphen are whole days or codes, shorter ones a range: "2-3 weeks".
 _LONGEST_OF_RANGE = 2
+
+
+def is_whole(chart: Chart, start: int, end: int) -> bool:
+    """True where nothing else but small words stands in the message."""
+    covered = set(range(start, end))
+    for at in range(len(chart.words)):
+        ends = [match.end for name in _BESIDE_WHOLE if (match := chart.match_longest(name, at))]
+        covered |= set(range(at, max(ends, default=at)))
+    return chart.content <= covered
 
 
 def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:

@@ -39,7 +39,7 @@ def _is_touched(chart: Chart, span: Span, starts: set[tuple[Sort, int]]) -> bool
 
 
 def _is_unknown(word: Word) -> bool:
-    return word.is_sign and word.key not in _HARMLESS and ord(word.key[0]) < _FIRST_PICTURE
+    return word.is_sign and word.key[0] not in _HARMLESS and ord(word.key[0]) < _FIRST_PICTURE
 
 
 def _has_alternative(chart: Chart, span: Span, starts: set[tuple[Sort, int]]) -> bool:

@@ -10,6 +10,7 @@ from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.days import SINCE, read_day
 from convengine.engine.understanding.kinds.find import starts_inside_number
 from convengine.engine.understanding.kinds.glue import mark_touched
+from convengine.engine.understanding.kinds.picks import PICK, add_picks, choose_offered, get_otherwise
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import (
     Finder,
@@ -49,7 +50,7 @@ def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) 
             (parts_of_others if is_part else values).append(span)
         fields = [spec.name for spec in specs if sort in list_sorts(spec)] if values else []
         joined += [*parts_of_others, *_join(chart, [*_add_halves(chart, values, taken)], fields)]
-    return tuple(mark_touched(chart, joined))
+    return tuple(add_picks(chart, mark_touched(chart, joined), specs))
 
 
 def _list_words_of_others(spans: Sequence[Span], sort: Sort) -> set[int]:
@@ -157,9 +158,25 @@ def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *
 
     Returns None if it is no value of the field.
     """
-    resolved = _resolve(finder, span, spec, situation, is_meant=is_meant)
+    resolved = _resolve_pick(finder, span, spec, situation, is_meant=is_meant)
     is_doubtful = span.is_touched or span.phrase.slots.get("doubtful")
     return replace(resolved, is_doubtful=True) if resolved and is_doubtful else resolved
+
+
+def _resolve_pick(
+    finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool
+) -> Resolved | None:
+    """Resolve a span for a field; the answer to a question for one of several values chooses among these."""
+    offered = situation.listed_options if is_meant and not spec.options else ()
+    if span.phrase.means != PICK:
+        resolved = _resolve(finder, span, spec, situation, is_meant=is_meant)
+        return choose_offered(span.phrase, resolved, offered) or resolved
+    if chosen := choose_offered(span.phrase, None, offered):
+        return chosen
+    if otherwise := get_otherwise(span):
+        return _resolve(finder, otherwise, spec, situation, is_meant=is_meant)
+    has_part = "part" in span.phrase.slots and span.sort is Sort.CLOCK
+    return refuse(Reason.TIME_MISSING, hours=list(span.phrase.slots["part"])) if has_part and is_meant else None
 
 
 def _resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:

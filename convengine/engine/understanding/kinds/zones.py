@@ -34,6 +34,6 @@ def find_zone(clock: Phrase | None) -> tzinfo | None:
 
 
 def move_start(start: datetime, zone: tzinfo, situation: Situation) -> datetime:
-    """A moment of another zone in that of the conversation; both are without their zone."""
+    """A moment of another zone, which it is without, in that of the conversation."""
     own = ZoneInfo(situation.time_zone) if situation.time_zone else situation.now.tzinfo
-    return start.replace(tzinfo=zone).astimezone(own).replace(tzinfo=None)
+    return start.replace(tzinfo=zone).astimezone(own)
