@@ -16,6 +16,8 @@ class FieldKind:
     property: Mapping[str, Any] = field(default_factory=dict)
     #: The inputs that only some kinds have.
     inputs: tuple[str, ...] = ()
+    #: What the page says below the type.
+    hint: str = ""
 
 
 def _text(label: str, name: str, *inputs: str, key: str = "x-kind") -> FieldKind:
@@ -23,9 +25,21 @@ def _text(label: str, name: str, *inputs: str, key: str = "x-kind") -> FieldKind
 
 
 #: The keys of a property that tell kinds apart.
-KIND_KEYS = ("type", "format", "x-kind")
+KIND_KEYS = ("type", "format", "x-kind", "x-long")
 FIELD_KINDS: Mapping[str, FieldKind] = {
-    "text": FieldKind("Text", {"type": "string"}),
+    "text": FieldKind(
+        "Text", {"type": "string"}, hint="Its title and question decide whether it is read as a short or a long text."
+    ),
+    "short_text": FieldKind(
+        "Short text",
+        {"type": "string", "x-long": False},
+        hint="A name, a town, a title: of “My name is Ann, please” only “Ann” is stored.",
+    ),
+    "long_text": FieldKind(
+        "Long text",
+        {"type": "string", "x-long": True},
+        hint="What happened, remarks, a description: the whole answer is stored as typed.",
+    ),
     "choice": FieldKind("Choice", {}, ("options",)),
     "date": _text("Date", "date", *_BOUNDS, "after", key="format"),
     "time": _text("Time", "time", *_BOUNDS),
@@ -53,6 +67,9 @@ def find_field_kind(declared: Mapping[str, Any]) -> str | None:
     if "enum" in declared:
         return None
     signature = {key: declared[key] for key in KIND_KEYS if key in declared}
+    if signature.keys() != {"type", "x-long"} or declared.get("pattern"):
+        # Only a plain text is short or long.
+        signature.pop("x-long", None)
     name = max(_list_fitting(declared, signature), key=lambda name: len(FIELD_KINDS[name].property), default=None)
     if name is None and signature.keys() == {"type", "x-kind"} and signature["type"] == "string":
         return "finder"
@@ -85,3 +102,5 @@ OWN_INPUTS: Mapping[str, list[str]] = {
     name: [kind for kind in FIELD_KINDS if has_input(kind, name)]
     for name in dict.fromkeys(name for kind in FIELD_KINDS.values() for name in kind.inputs)
 }
+#: What the page says below the type of a field.
+TYPE_HINTS: Mapping[str, str] = {name: kind.hint for name, kind in FIELD_KINDS.items() if kind.hint}

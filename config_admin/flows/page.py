@@ -30,6 +30,7 @@ from config_admin.flows.advice import (
 from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems
+from config_admin.flows.field_kinds import TYPE_HINTS
 from config_admin.flows.first_messages import (
     MAX_SENTENCES,
     PlayedSentence,
@@ -409,6 +410,7 @@ class _FlowPage:
             "asking": " ".join(ASKING),
             "offered": OFFERED,
             "bound_examples": EXAMPLES,
+            "type_hints": TYPE_HINTS,
             "is_checked": self.is_checked,
             "most_open_cards": _MOST_OPEN_CARDS,
             "problems": self.problems,

@@ -72,6 +72,6 @@ FIELD_KEYS: Mapping[str, Json] = {
     "x-currency": _describe(_TEXT, "The currency of an amount, for example EUR."),
     "x-country": _describe(_TEXT, "The country of phone numbers and postcodes, for example DE."),
     "x-part": _describe(_one_of("given", "family"), "The part of a person's name that the field takes."),
-    "x-long": _describe(_FLAG, "The field takes whole sentences, also questions."),
+    "x-long": _describe(_FLAG, "true: a long text, kept as typed, also questions. false: a short one."),
     "x-keep": _describe(_FLAG, "The field stays in the context when the form is cleared."),
 }

@@ -155,7 +155,7 @@ def test_a_small_word_of_the_form_stays_when_the_flow_is_changed(ben: Client) ->
         row.save()
 
     page = ben.get(flow_address())
-    ben.post(flow_address(), sent_by(page, **{"field-3-title": "Day"}, _save="1", reason="shorter"))
+    ben.post(flow_address(), sent_by(page, **{"field-5-title": "Day"}, _save="1", reason="shorter"))
 
     row.refresh_from_db()
     assert row.json_schema["x-fillers"] == ["blimey"]
@@ -168,8 +168,8 @@ def test_a_flow_is_changed_in_one_release(ben: Client) -> None:
     changes = {
         "answer": "See you.",
         "phrases": "a table please",
-        "field-3-title": "Day",
-        "field-3-ORDER": "1",
+        "field-5-title": "Day",
+        "field-5-ORDER": "1",
         "field-0-DELETE": "on",
     }
     shown = ben.post(flow_address(), sent_by(page, **changes)).content.decode()
