@@ -10,6 +10,7 @@ from pathlib import Path
 
 from jsonschema import Draft202012Validator, ValidationError
 
+from config_admin.flows.dependencies import find_dependency_problems
 from config_admin.flows.field_kinds import FIELD_KINDS
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
@@ -83,6 +84,7 @@ def check_flow(document: Json) -> None:
         names = [field["name"] for field in document.get("fields", ())]
         problems = [f"fields: {name} occurs twice" for name in dict.fromkeys(names) if names.count(name) > 1]
         problems += _find_wrong_order(document.get("fields", ()))
+        problems += find_dependency_problems(document.get("fields", ()))
         problems += [
             f"not_allowed.{number}.{key}: {problem}"
             for number, item in enumerate(document.get("not_allowed", ()))

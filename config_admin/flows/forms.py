@@ -12,6 +12,7 @@ from django.forms import BaseFormSet, formset_factory
 from config_admin.editing.countries import DIFFERENT, find_country_code, name_country
 from config_admin.flows.bounds import BoundInvalid, format_bound, get_bound_labels, is_in_order, read_bound
 from config_admin.flows.choices import ChoicesInvalid, read_choices
+from config_admin.flows.dependencies import DECIDING, IS, IS_NOT, DependencyInvalid, format_value, read_value
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.faq.entries import make_code
 from config_admin.flows.field_kinds import OWN_INPUTS, has_input
@@ -23,6 +24,7 @@ from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.conditions.rows import ConditionError, parse_condition
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import code
+from convengine.engine.text.wording import join_alternatives
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import MANY_COUNTRIES, find_language
@@ -35,7 +37,10 @@ _ARTICLE = re.compile(r"^(the|a|an|your)\s+", re.IGNORECASE)
 #: Names that belong to the engine.
 _RESERVED = ("clock", "dialogue")
 #: The inputs of a field that are open if they hold something.
-_MORE = ("again", "invalid")
+_MORE = {
+    "Ask only if …": ("only_if", "only_if_operator", "only_if_value"),
+    "Texts for answers that are not understood or not allowed": ("again", "invalid"),
+}
 #: The most cards of a list that a request may have.
 _MOST_CARDS = 1000
 
@@ -134,11 +139,17 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
     """One field to collect."""
 
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
+    only_if_operator = forms.ChoiceField(
+        label="Is or is not", choices=[(IS, "is"), (IS_NOT, "is not")], initial=IS, required=False
+    )
+    only_if_value = forms.CharField(label="Value", max_length=200, required=False)
     _named_by = "title"
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["country"].widget.attrs["list"] = "countries"
+        self.fields["only_if"].widget.attrs["list"] = "flow-deciders"
+        self.fields["only_if_value"].widget.attrs["list"] = "flow-decider-values"
         for name, label in get_bound_labels(self["type"].value() or "").items():
             self.fields[name].label = label
 
@@ -152,16 +163,17 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
     @property
     def inputs(self) -> list[Any]:
         """The inputs that are always open."""
-        return [field for field in super().inputs if field.name not in _MORE]
+        return [field for field in super().inputs if field.name not in chain(*_MORE.values())]
 
     @property
-    def more_inputs(self) -> list[Any]:
-        """The inputs that are open if they hold something."""
-        return [self[name] for name in _MORE]
+    def more_inputs(self) -> list[tuple[str, list[Any], bool]]:
+        """The inputs that are folded under a heading, which is open if the first or the last one holds something."""
+        parts = {heading: [self[name] for name in names] for heading, names in _MORE.items()}
+        return [(heading, inputs, any(inputs[end].value() for end in (0, -1))) for heading, inputs in parts.items()]
 
     def has_changed(self) -> bool:
-        """False for a field that only has a position."""
-        return not set(self.changed_data) <= {"ORDER"}
+        """False for a field that only has a position, or an operator that belongs to nothing."""
+        return not set(self.changed_data) <= {"ORDER", "only_if_operator"}
 
     def clean_title(self) -> str:
         """The title without an article."""
@@ -264,14 +276,40 @@ class _FieldForms(BaseFormSet):  # type: ignore[type-arg]
     """The fields of a flow, which may refer to each other."""
 
     def clean(self) -> None:
-        """Note an error where `after` does not name an earlier field with a date."""
+        """Note an error where a field does not refer to an earlier one of the right type."""
         dates: set[str] = set()
+        deciders: dict[str, Values] = {}
         for form in list_filled(self):
+            names = {_fold(form.cleaned_data.get(key) or "") for key in ("title", "name")}
             after = form.cleaned_data.get("after", "")
             if after and _fold(after) not in dates:
                 form.add_error("after", f"“{after}” is not an earlier field with a date. Enter the name of one.")
             if has_input(form.cleaned_data.get("type", ""), "after"):
-                dates |= {_fold(form.cleaned_data.get(key) or "") for key in ("title", "name")}
+                dates |= names
+            _check_decider(form, deciders)
+            if form.cleaned_data.get("type") in DECIDING:
+                deciders |= dict.fromkeys(names, _read_decider(form.cleaned_data))
+
+
+def _read_decider(cleaned: Mapping[str, Any]) -> Values:
+    options = read_choices(cleaned["options"]) if cleaned["type"] == "choice" and cleaned.get("options") else []
+    return {"title": cleaned.get("title", ""), "type": cleaned["type"], "options": options}
+
+
+def _check_decider(form: Any, deciders: Mapping[str, Values]) -> None:
+    """Note what is wrong with the field and the value of *Ask only if*."""
+    title, value = (form.cleaned_data.get(name) or "" for name in ("only_if", "only_if_value"))
+    if not (title or value):
+        return
+    if (decider := deciders.get(_fold(title))) is None:
+        known = join_alternatives(list(dict.fromkeys(each["title"] for each in deciders.values())) or ["one"])
+        problem = "is not an earlier field with choices, a number, or yes and no" if title else "names no field"
+        form.add_error("only_if", f"“{title or 'Ask only if'}” {problem}. Enter {known}.")
+        return
+    try:
+        read_value(decider, value)
+    except DependencyInvalid as error:
+        form.add_error("only_if_value", str(error))
 
 
 def _fold(title: str) -> str:
@@ -302,6 +340,7 @@ def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values], li
             **show_values(get_item_schema("fields"), {"required": True, **field}),
             **({"after": titles.get(field["after"], field["after"])} if "after" in field else {}),
             **({"country": name_country(field["country"])} if "country" in field else {}),
+            **(_show_dependency(field["only_if"], titles) if "only_if" in field else {}),
             **{name: format_bound(field["type"], field[name]) for name in ("min", "max") if name in field},
         }
         for field in flow.get("fields", ())
@@ -313,6 +352,12 @@ def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values], li
     schema = get_item_schema("questions_and_answers")
     questions = [show_values(schema, item) for item in flow.get("questions_and_answers", ())]
     return show_values(get_flow_schema(), flow), fields, refusals, questions
+
+
+def _show_dependency(only_if: Document, titles: Mapping[str, str]) -> Values:
+    """What the inputs of *Ask only if* show."""
+    shown = {"field": titles.get(only_if["field"], only_if["field"]), "value": format_value(only_if["value"])}
+    return {f"only_if{end}": {**only_if, **shown}[key] for key, end in _DECISION.items()}
 
 
 def read_document(
@@ -328,7 +373,7 @@ def read_document(
     flow = {"answer": texts[f"answer_{flow['kind']}"], **flow}
     known = {field["name"]: field for field in stored.get("fields", ())}
     named = name_apart(_read_field(row.cleaned_data, known) for row in list_filled(fields))
-    flow["fields"] = list(_name_earlier_dates(named))
+    flow["fields"] = list(_name_earlier_fields(named))
     titled = {_fold(field["title"]): field["name"] for field in flow["fields"]}
     flow["not_allowed"] = [_read_refusal(row.cleaned_data, titled) for row in list_filled(refusals)]
     schema = get_item_schema("questions_and_answers")
@@ -349,19 +394,35 @@ def _read_field(cleaned: Mapping[str, Any], known: Mapping[str, Document]) -> Va
     """The field of a document from a valid form. Stored fields in `known` keep the types of their choices."""
     name = cleaned.get("name") or ""
     field = {"name": name, **read_values(get_item_schema("fields"), cleaned)}
+    if field.get("only_if"):
+        field["only_if"] = {key: cleaned[f"only_if{end}"] for key, end in _DECISION.items()}
     if field["type"] == "choice":
         field["options"] = read_choices(cleaned["options"], known.get(name, {}).get("options", ()))
     return field
 
 
-def _name_earlier_dates(fields: Iterable[Values]) -> Iterator[Values]:
-    """The fields with the name of the earlier date, where the page has its title."""
-    names: dict[str, str] = {}
+#: The keys of what a field depends on, with the ends of the names of their inputs.
+_DECISION = {"field": "", "operator": "_operator", "value": "_value"}
+
+
+def _name_earlier_fields(fields: Iterable[Values]) -> Iterator[Values]:
+    """The fields with the names of the earlier ones that they refer to, where the page has titles."""
+    dates: Values = {}
+    deciders: dict[str, Values] = {}
     for field in fields:
-        after = field.get("after")
-        yield {**field, "after": names.get(_fold(after), after)} if after else field
+        named = dict(field)
+        if after := field.get("after"):
+            named["after"] = dates.get(_fold(after), after)
+        if only_if := field.get("only_if"):
+            decider = deciders[_fold(only_if["field"])]
+            value = read_value(decider, only_if["value"])
+            named["only_if"] = {**only_if, "field": decider["name"], "value": value}
+        yield named
+        names = (_fold(field["title"]), _fold(field["name"]))
         if has_input(field["type"], "after"):
-            names |= {_fold(field["title"]): field["name"], _fold(field["name"]): field["name"]}
+            dates |= dict.fromkeys(names, field["name"])
+        if field["type"] in DECIDING:
+            deciders |= dict.fromkeys(names, field)
 
 
 def _read_refusal(cleaned: Mapping[str, Any], titled: Mapping[str, str]) -> Values:

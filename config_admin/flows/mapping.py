@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from config_admin.flows.dependencies import read_rules, write_rules
 from config_admin.flows.document import (
     ASKING,
     Document,
@@ -119,13 +120,21 @@ def _get_order(declared: Mapping[str, Json]) -> float:
 
 
 def _write_required(fields: Sequence[Document], _: Document) -> list[str]:
-    return [field["name"] for field in fields if is_field_required(field)]
+    return [field["name"] for field in fields if is_field_required(field) and "only_if" not in field]
 
 
 def _read_required(required: Json, flow: Document) -> list[Values]:
     """The fields, which were read before, with those marked that are optional."""
     names = required if isinstance(required, (list, tuple)) else ()
     return [field if field["name"] in names else {**field, "required": False} for field in flow.get("fields", ())]
+
+
+def _write_dependencies(fields: Sequence[Document], _: Document) -> list[Values] | None:
+    return write_rules(fields)
+
+
+def _read_dependencies(rules: Json, flow: Document) -> list[Values]:
+    return read_rules(rules, flow.get("fields", ()))
 
 
 def _choose(key: str) -> Part:
@@ -147,6 +156,8 @@ FORM: Mapping[str, Column] = {
     "type": "object",
     "properties": Part("fields", _write_properties, _read_properties, _no_fields),
     "required": Part("fields", _write_required, _read_required, _no_fields),
+    # Fields that depend on others, which are marked as optional before.
+    "allOf": Part("fields", _write_dependencies, _read_dependencies),
     "x-clear": ["DONE", "CANCEL", "RESTART"],
     "x-on-no": _choose("on_no"),
     "x-on-leave": _choose("on_leave"),

@@ -401,6 +401,7 @@ class _FlowPage:
             "field_set": forms.fields,
             "refusals": forms.refusals,
             "field_titles": [field["title"] for field in forms.list_named_fields()],
+            "deciders": forms.list_deciders(),
             "countries": list_countries().values(),
             "different_countries": DIFFERENT,
             "asks_country": self._asks_country(forms),

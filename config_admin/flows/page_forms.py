@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Self
 
 from config_admin.editing.condition_fields import FACTS, find_kind
 from config_admin.flows.choices import list_choice_values
+from config_admin.flows.dependencies import DECIDING
 from config_admin.flows.document import FlowKind, Values, get_flow_schema
 from config_admin.flows.field_kinds import get_field_kind
 from config_admin.flows.forms import (
@@ -128,6 +129,10 @@ class PageForms(NamedTuple):
 
     def _list_titled(self) -> list[Any]:
         return [form for form in _list_remaining(self.fields) if _read_title(form)["title"]]
+
+    def list_deciders(self) -> list[str]:
+        """The titles of the fields that can decide whether another one is asked."""
+        return [_read_title(form)["title"] for form in self._list_titled() if form["type"].value() in DECIDING]
 
     def list_condition_fields(self) -> Iterator[Mapping[str, Any]]:
         """What conditions can test: the fields of the page, then the facts of a turn."""

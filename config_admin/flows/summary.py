@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from config_admin.flows.bounds import format_bound, get_bound_labels
 from config_admin.flows.choices import format_choices
+from config_admin.flows.dependencies import describe_dependency
 from config_admin.flows.document import (
     Document,
     FlowKind,
@@ -33,7 +34,7 @@ _FLOW, _FIELD = dict(list_inputs(get_flow_schema())), dict(list_inputs(get_item_
 _PLAIN_KEYS = tuple(key for key in _FLOW if key not in ("code", "phrases"))
 _FIELD_LABELS = {key: "Name" if key == "title" else declared["title"] for key, declared in _FIELD.items()}
 #: The keys of a field that have lines of their own form.
-_DESCRIBED_KEYS = frozenset({"title", "type", "required", "question", "options", "min", "max"})
+_DESCRIBED_KEYS = frozenset({"title", "type", "required", "question", "options", "only_if", "min", "max"})
 
 
 class SummaryPart(NamedTuple):
@@ -51,8 +52,11 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
     parts = [SummaryPart(f"Phrases of {flow['title']}", list(flow["phrases"]))]
     if fields := flow.get("fields"):
         questions = _write_questions(flow)
+        titles = {field["name"]: field["title"] for field in fields}
         parts += [
-            SummaryPart(f"Field {number}: {field['title']}", list(_describe_field(field, questions[field["name"]])))
+            SummaryPart(
+                f"Field {number}: {field['title']}", list(_describe_field(field, questions[field["name"]], titles))
+            )
             for number, field in enumerate(fields, 1)
         ]
     texts = get_texts(find_language(flow.get("locale") or ""))
@@ -72,11 +76,13 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
     return parts
 
 
-def _describe_field(field: Document, question: str) -> Iterator[str]:
+def _describe_field(field: Document, question: str, titles: Mapping[str, str]) -> Iterator[str]:
     """A field in lines: its kind, its question, its choices and its other texts."""
     needed = "required" if is_field_required(field) else "optional"
     yield f"{get_field_kind(field['type']).label}, {needed}{_describe_bounds(field)}"
     yield f"Asks: {question}" if is_field_asked(field) else "Never asked, because it is optional and has no question"
+    if only_if := field.get("only_if"):
+        yield f"Only if {describe_dependency(only_if, titles)}"
     for option in field.get("options", ()):
         yield f"Choice: {format_choices([option])}"
     for key, label in _FIELD_LABELS.items():
@@ -167,6 +173,8 @@ def _get_label(kind: str, key: str) -> str:
 
 
 def _say_field_value(kind: str, key: str, value: Any) -> str:
+    if key == "only_if" and value:
+        return describe_dependency(value, {})
     is_bound = key in ("min", "max") and has_input(kind, key) and value not in (None, "")
     return str(format_bound(kind, value)) if is_bound else say_value(_FIELD[key], value)
 

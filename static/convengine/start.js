@@ -97,6 +97,15 @@
         }
     }
 
+    // The values of the field that is named in *Ask only if*.
+    function offerDeciderValues(input) {
+        const title = input.closest("[data-row]").querySelector("[name$=-only_if]").value.trim().toLowerCase();
+        const {fields} = JSON.parse(readOffers());
+        const decider = fields.find(({name, label}) => [name, label].some((text) => text?.toLowerCase() === title));
+        const values = decider?.kind === "yes or no" ? ["yes", "no"] : decider?.values || [];
+        form.querySelector("#flow-decider-values").replaceChildren(...values.map((value) => Object.assign(document.createElement("option"), {value})));
+    }
+
     function add(kind) {
         const total = form.elements.namedItem(`${kind}-TOTAL_FORMS`);
         const rows = form.querySelector(`[data-rows=${kind}]`);
@@ -252,6 +261,9 @@
         } else if (button.dataset.move) move(button);
         else if (button.dataset.insert) insert(button);
         else if ("remove" in button.dataset) remove(button.closest("[data-row]"));
+    });
+    form.addEventListener("focusin", (event) => {
+        if (event.target.name?.endsWith("-only_if_value")) offerDeciderValues(event.target);
     });
     form.addEventListener("change", (event) => {
         showSaving();

@@ -1,6 +1,7 @@
 """Schemas as tools write them, with each property written out: references, null as a choice, options with titles.
 
-The parts behind `then` and `else` add their properties; what they require depends on the values (`list_required`).
+The parts behind `then` and `else` add their properties; what they require depends on the values (`list_required`), and
+so does who is asked for what they name (`list_inapplicable`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -42,6 +43,19 @@ def list_required(schema: Mapping[str, Json], values: Mapping[str, Json]) -> Ite
         part = _find_part(rule, values)
         if isinstance(part, Mapping):
             yield from _list_names(part.get("required"))
+
+
+def list_required_by_parts(schema: Mapping[str, Json]) -> Iterator[str]:
+    """The names of properties that are required where a part behind `then` or `else` holds."""
+    for part in _list_parts(schema):
+        yield from _list_names(part.get("required"))
+
+
+def list_inapplicable(schema: Mapping[str, Json], values: Mapping[str, Json]) -> frozenset[str]:
+    """The fields that parts name of which none holds by the values: nobody is asked for them."""
+    holding = (_find_part(rule, values) for rule in _list_rules(schema))
+    applicable = {name for part in holding if isinstance(part, Mapping) for name in _list_dependent(part)}
+    return frozenset(name for part in _list_parts(schema) for name in _list_dependent(part)) - applicable
 
 
 def sort_declared(properties: Mapping[str, Json]) -> list[tuple[str, Mapping[str, Json]]]:
@@ -162,6 +176,15 @@ def _find_part(rule: Mapping[str, Json], values: Mapping[str, Json]) -> Json:
     if any(values.get(name) is None for name in (properties if isinstance(properties, Mapping) else ())):
         return None
     return rule.get("then" if get_validator(condition).is_valid(dict(values)) else "else")
+
+
+def _list_dependent(part: Mapping[str, Json]) -> Iterator[str]:
+    """The fields that a part requires, or names by `true` in its properties; other declarations only limit values."""
+    yield from _list_names(part.get("required"))
+    properties = part.get("properties")
+    yield from (
+        name for name, declared in (properties.items() if isinstance(properties, Mapping) else ()) if declared is True
+    )
 
 
 def _list_names(listed: Json) -> Iterator[str]:

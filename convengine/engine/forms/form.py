@@ -11,7 +11,13 @@ from jsonschema import Draft202012Validator
 from referencing.exceptions import Unresolvable
 
 from convengine.engine.cached_property import cached_property
-from convengine.engine.forms.composed_schemas import list_required, sort_declared, write_out
+from convengine.engine.forms.composed_schemas import (
+    list_inapplicable,
+    list_required,
+    list_required_by_parts,
+    sort_declared,
+    write_out,
+)
 from convengine.engine.forms.schema_validator import get_validator
 from convengine.engine.text.words import Words, split_name, split_words
 from convengine.engine.turn.fault import Fault
@@ -81,10 +87,10 @@ def _list_missing(schema: Mapping[str, Json], value: Mapping[str, Json], prefix:
 
 def _list_unanswered(schema: Mapping[str, Json], values: Mapping[str, Json]) -> Iterator[str]:
     required = schema.get("required")
-    required = required if isinstance(required, list) else []
+    left_out = {*(required if isinstance(required, list) else ()), *list_inapplicable(schema, values)}
     for name, declared in schema["properties"].items():
         has_question = isinstance(declared, Mapping) and declared.get("x-ask")
-        if has_question and name not in required and name not in values:
+        if has_question and name not in left_out and name not in values:
             yield name
 
 
@@ -283,8 +289,9 @@ def get_form(snapshot: Snapshot, row: OutputSchema) -> Form:
 
 
 def _list_fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: int) -> Iterator[Field]:
-    required = schema.get("required")
-    required = required if isinstance(required, list) else []
+    listed = schema.get("required")
+    # Nobody may skip a field that a part requires. An object that is missing is asked for by what it always requires.
+    required = {*(listed if isinstance(listed, list) else ()), *(() if prefix else list_required_by_parts(schema))}
     for name, declared in sort_declared(schema["properties"]):
         own = split_name(name)
         labels = _list_labels(own, outer, declared)

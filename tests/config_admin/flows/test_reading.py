@@ -45,6 +45,15 @@ FIELDS = [
     }
     for number, name in enumerate(TYPES)
 ]
+for _number, _only_if in enumerate(
+    (
+        {"field": "number", "operator": "=", "value": 1.5},
+        {"field": "number", "operator": "!=", "value": 3},
+        {"field": "yes_no", "operator": "=", "value": False},
+    ),
+    TYPES.index("pattern") - 2,
+):
+    FIELDS[_number]["only_if"] = _only_if
 QUESTIONS = [
     {"questions": ["how much is a table", "what are your prices"], "answer": "It is free."},
     {"questions": ["where are you"], "answer": "In the old town."},

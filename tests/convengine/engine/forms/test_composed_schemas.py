@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from convengine.engine.forms.asking import find_open_fields
 from convengine.engine.forms.composed_schemas import find_broken_reference, write_out
 from convengine.engine.forms.form import Form
 from convengine.engine.understanding.field import Kind
@@ -56,6 +57,46 @@ def test_references_and_titles_are_written_out() -> None:
 )
 def test_what_is_required_depends_on_the_values(values: Mapping[str, Any], missing: tuple[str, ...]) -> None:
     assert Form(ROOM).status(values).missing == missing
+
+
+DAMAGE: Json = {
+    "type": "object",
+    "properties": {
+        "insured": {"type": "boolean", "x-ask": "Are you insured?"},
+        "policy": {"type": "string", "x-ask": "Which policy?"},
+        "insurer": {"type": "string", "x-ask": "With whom?"},
+        "country": {"type": "string"},
+        "postcode": {"type": "string", "x-ask": "Which postcode?"},
+    },
+    "required": ["insured", "country"],
+    "allOf": [
+        {"if": {"properties": {"insured": {"const": True}}}, "then": {"required": ["policy"]}},
+        {"if": {"properties": {"insured": {"const": True}}}, "then": {"properties": {"insurer": True}}},
+        {
+            "if": {"properties": {"country": {"const": "DE"}}},
+            "then": {"properties": {"postcode": {"pattern": "^[0-9]{5}$"}}},
+        },
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("values", "asked"),
+    [
+        ({}, ["insured", "country", "postcode"]),
+        ({"insured": False}, ["country", "postcode"]),
+        ({"insured": None}, ["insured", "country", "postcode"]),
+        ({"insured": True}, ["policy", "insurer", "country", "postcode"]),
+        ({"insured": True, "policy": None, "insurer": None, "postcode": None}, ["policy", "country"]),
+    ],
+)
+def test_a_field_that_a_part_names_is_asked_for_only_where_the_part_holds(
+    values: Mapping[str, Any], asked: list[str]
+) -> None:
+    form = Form(DAMAGE)
+
+    assert [field.path for field in find_open_fields(form, values)] == asked
+    assert [field.path for field in form.fields if field.required] == ["insured", "policy", "country"]
 
 
 @pytest.mark.parametrize(
