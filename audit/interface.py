@@ -14,7 +14,7 @@ from audit.inbox.teaching import count_message_texts, list_group_messages
 from audit.live.hub import hub
 from audit.live.publish import send_progress
 from audit.narration.empty_values import list_empty_values
-from audit.narration.explanation import explain_turn, explain_unstored_message, explain_unstored_turn
+from audit.narration.explanation import explain_turn, explain_unstored_turn
 from audit.record import removals, running
 from audit.record import sealed_states as states
 from audit.record import turn_log as writer
@@ -61,7 +61,6 @@ class _TurnReader:
     explain_turn = staticmethod(explain_turn)
     list_unstored_events = staticmethod(list_unstored_events)
     explain_unstored_turn = staticmethod(explain_unstored_turn)
-    explain_unstored_message = staticmethod(explain_unstored_message)
     list_moves = staticmethod(list_moves)
     list_deciding_rows = staticmethod(read_deciding_rows)
     read_last_seq = staticmethod(read_last_seq)

@@ -100,12 +100,12 @@ class LiveChecksAdmin(PagesAdmin):
     @page("form/simulate/", name="simulate_of_form", methods=["POST"])
     def simulate_view(self, request: HttpRequest) -> HttpResponse:
         """Try a conversation with the form as it is, on the open draft or on what is live."""
-        return simulator().show(request, self._read_unsaved_form(request), _find_configuration(request))
+        return simulator().show(request, self._read_unsaved_form(request), find_configuration(request))
 
     @page("form/what-if/", name="what_if_of_form", methods=["POST"])
     def what_if_view(self, request: HttpRequest) -> HttpResponse:
         """Ask what the form as it is would change in stored conversations."""
-        return what_if().show(request, self._read_unsaved_form(request), _find_configuration(request))
+        return what_if().show(request, self._read_unsaved_form(request), find_configuration(request))
 
     def _read_unsaved_form(self, request: HttpRequest) -> UnsavedForm:
         """The posted row, unsaved, or the errors that prevent one."""
@@ -178,7 +178,7 @@ def _serialize_finding(text: str, code: str | None) -> dict[str, str]:
     return {"text": text, "code": code, "anchor": anchor, "url": entry_url(anchor)}
 
 
-def _find_configuration(request: HttpRequest) -> ConfigurationName:
+def find_configuration(request: HttpRequest) -> ConfigurationName:
     """The open draft, else what is live."""
     draft = getattr(request, "ce_draft", None)
     return ConfigurationName("draft", draft.pk) if draft else ConfigurationName("live")

@@ -15,6 +15,7 @@ from config_admin.editing.condition_fields import describe_operators
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.countries import DIFFERENT, list_countries
 from config_admin.editing.given_messages import read_given_messages
+from config_admin.editing.live_checks import find_configuration
 from config_admin.editing.links import flow_page_url, row_url, workspace_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.workspace_return import FLOW
@@ -31,15 +32,6 @@ from config_admin.flows.bounds import EXAMPLES, OFFERED
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
 from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, find_refusal_problems
 from config_admin.flows.field_kinds import TYPE_HINTS
-from config_admin.flows.first_messages import (
-    MAX_SENTENCES,
-    PlayedSentence,
-    SuggestedMessage,
-    find_overlaps,
-    lay_flow_over,
-    play_sentences,
-    suggest_messages,
-)
 from config_admin.flows.forms import (
     LONGEST_PHRASE,
     list_filled,
@@ -52,8 +44,16 @@ from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_
 from config_admin.flows.saving import create_flow, list_flow_rights, list_rights, plan_flow, store_country, update_flow
 from config_admin.flows.schema_form import split_lines
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
+from config_admin.flows.unsaved_flow import (
+    SuggestedMessage,
+    find_overlaps,
+    lay_flow_over,
+    place_flow,
+    suggest_messages,
+)
 from config_admin.releases.active import snapshots
 from config_admin.releases.compile import row_of
+from config_admin.releases.restore_checks import Wanted
 from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
@@ -73,14 +73,14 @@ from convengine.engine.understanding.phrases.naming import name_by_words
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.rights import READ_TURNS
-from convengine.server.database.sql import database_time
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.inbox import inbox
+from convengine.server.interfaces.unsaved_form import UnsavedForm, simulator
 
 #: How many stored messages that nobody understood are compared with the flow.
 _COMPARED = 300
 #: Buttons that only change the page; `_check` is sent by the page itself, for advice on what was typed.
-_TRY, _COMPARE, _ADD_PHRASES, _SAVE = "_try", "_compare", "_add_phrases", "_save"
+_SUGGEST, _COMPARE, _ADD_PHRASES, _SAVE = "_suggest", "_compare", "_add_phrases", "_save"
 #: Its value is `old=new`: the field to replace in all texts, and the field to write instead, or nothing.
 _MEND = "_mend"
 _HOLE = "To be mended: a field was taken out of this text. Read its sentences again."
@@ -124,6 +124,20 @@ def edit(request: HttpRequest, intent: str) -> HttpResponse:
     return _FlowPage(request, reading).respond()
 
 
+@page("start/talk/", of="config_admin.CeIntent", right="config_admin.add_ceintent", methods=["POST"])
+def talk_to_new_flow(request: HttpRequest) -> HttpResponse:
+    """A conversation with a new flow as it stands on the page."""
+    return _FlowPage(request, None).talk()
+
+
+@page("<path:intent>/flow/talk/", of="config_admin.CeIntent", methods=["POST"])
+def talk_to_flow(request: HttpRequest, intent: str) -> HttpResponse:
+    """A conversation with an existing flow as it stands on the page. One that is gone meanwhile is a new one."""
+    for right in list_flow_rights("change", "add", "delete"):
+        require_right(request, right)
+    return _FlowPage(request, read_flow(get_editor_context(request).snapshot, intent)).talk()
+
+
 def find_editable_flow(request: HttpRequest, intent: str) -> str:
     """The address at which this user may edit the flow of an intent, or the FAQ flow that has it as a question.
 
@@ -159,7 +173,6 @@ class _FlowPage:
         #: The flow, or what an edit changes in it, in the words of the page.
         self.summary: list[SummaryPart] = []
         self.changes: list[Difference] = []
-        self.played: list[PlayedSentence] = []
         self.suggested: list[SuggestedMessage] = []
         self.compared: ComparedPhrases | None = None
         #: True when errors of the inputs are shown.
@@ -173,12 +186,13 @@ class _FlowPage:
         post = self.request.POST
         if _CHECK in post:
             return self._render(bound)
-        self._try_sentences(bound)
+        if _SUGGEST in post:
+            self._suggest_messages(bound)
         if _COMPARE in post:
             flow = bound.read_phrases(self.stored)
             after = self._lay_over(flow) if flow["phrases"] else None
             self.compared = describe_new_phrases(self.snapshot, after or self.snapshot)
-        if {_TRY, _COMPARE, _ADD_PHRASES, _MEND, *(cards.add_button for cards in CARD_LISTS)} & set(post):
+        if {_SUGGEST, _COMPARE, _ADD_PHRASES, _MEND, *(cards.add_button for cards in CARD_LISTS)} & set(post):
             return self._render(self._reopen(bound))
         self.is_checked = True
         if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
@@ -186,6 +200,21 @@ class _FlowPage:
                 return self._leave(document["code"])
             self._show_preview(document)
         return self._render(bound)
+
+    def talk(self) -> HttpResponse:
+        """A conversation with the flow as it stands on the page, switched on. Nothing is stored."""
+        bound = self._bind()
+        title = str(bound.flow["title"].value() or "").strip()
+        rows_of_flow: Wanted = {}
+        if self._is_usable(bound):
+            document = read_document(*bound, stored=self.stored)
+            try:
+                rows_of_flow = place_flow(self.snapshot, self.reading, {**document, "enabled": True})
+            except FlowRefused as refused:
+                self.problems += [Problem(problem) for problem in refused.problems]
+        errors = [("", problem.text) for problem in self.problems]
+        form = UnsavedForm(f"“{title}”" if title else "This flow", rows_of_flow, errors)
+        return simulator().show(self.request, form, find_configuration(self.request))
 
     # --- the forms ----------------------------------------------------------------------------------------------
 
@@ -273,23 +302,17 @@ class _FlowPage:
 
     # --- phrases ------------------------------------------------------------------------------------------------
 
-    def _try_sentences(self, bound: PageForms) -> None:
-        """Play the typed sentences with the unsaved flow; suggest messages not understood, if the user asks for them.
-
-        A read of such messages is logged. The user needs the right to read turns.
-        """
-        post, user = self.request.POST, self.request.user
-        flow, sentences = bound.read_phrases(self.stored), split_lines(post.get("sentences", ""))
-        suggests = bool(_TRY in post and flow["phrases"] and user.has_perm(READ_TURNS))
-        if not (sentences or suggests):
+    def _suggest_messages(self, bound: PageForms) -> None:
+        """Suggest stored messages that were not understood. The read is logged. It needs the right to read turns."""
+        require_right(self.request, READ_TURNS)
+        flow = bound.read_phrases(self.stored)
+        snapshot = self._lay_over(flow)
+        if not (flow["phrases"] and snapshot):
             return
-        snapshot = self._lay_over(bound.read_whole(self.stored)) or self._lay_over(flow) or self.snapshot
-        self.played = play_sentences(snapshot, flow["code"], sentences, database_time())
-        if suggests:
-            write_outside(lambda: access_log().log_row_access(self.request, None))
-            stored = inbox().list_messages_not_understood(_COMPARED)
-            new = (text for text in stored if text not in flow["phrases"])
-            self.suggested = suggest_messages(snapshot, flow["code"], new)
+        write_outside(lambda: access_log().log_row_access(self.request, None))
+        stored = inbox().list_messages_not_understood(_COMPARED)
+        new = (text for text in stored if text not in flow["phrases"])
+        self.suggested = suggest_messages(snapshot, flow["code"], new)
 
     def _lay_over(self, flow: Values | None) -> Snapshot | None:
         """The configuration with a flow. Returns None for one that cannot be saved."""
@@ -421,13 +444,11 @@ class _FlowPage:
             "summary": self.summary,
             "changes": self.changes,
             "is_unchanged": bool(self.reading) and self.is_checked and not self.preview and not self.problems,
-            "played": self.played,
             "suggested": self.suggested,
-            "was_tried": _TRY in self.request.POST,
+            "was_suggested": _SUGGEST in self.request.POST,
             "compared": self.compared,
             "may_suggest": self.request.user.has_perm(READ_TURNS),
-            "sentences": self.request.POST.get("sentences", ""),
-            "max_sentences": MAX_SENTENCES,
+            "talk_url": _talk_url(self._code),
             "flow_code": self._code,
             "is_on": self.stored.get("enabled", True),
             "switch_url": self._code and reverse("admin:config_admin_ceintent_switch", args=[self._code]),
@@ -446,6 +467,13 @@ class _FlowPage:
             "reason_missing": reasons.MISSING if is_missing else "",
         }
         return TemplateResponse(self.request, "config_admin/start.html", context)
+
+
+def _talk_url(flow_code: str) -> str:
+    """Where somebody talks to a flow as it stands on its page."""
+    if flow_code:
+        return reverse("admin:config_admin_ceintent_flow_talk", args=[flow_code])
+    return reverse("admin:config_admin_ceintent_start_talk")
 
 
 def _warn(bound_field: Any, warnings: list[str]) -> None:

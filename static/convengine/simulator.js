@@ -7,7 +7,9 @@
 
     class Simulator {
         // `status` is read aloud; `list` gives the fields of a form that is tried, as [name, value].
-        constructor(box, status, list = () => []) {
+        // `isFocused`: the first view gets the focus.
+        constructor(box, status, list = () => [], isFocused = true) {
+            this.isFocused = isFocused;
             this.box = box;
             this.status = status;
             this.list = list;
@@ -57,6 +59,7 @@
             const last = this.box.querySelector("#last");
             const alert = this.box.querySelector("[role=alert]");
             this.status.textContent = (alert || last?.querySelector("[data-sim-answer]"))?.textContent || "Nothing is said yet.";
+            if (!submitter && !this.isFocused) return;
             const same = submitter && !isMessage && [...this.box.querySelectorAll(`[name="${submitter.name}"]`)].find((button) => button.value === submitter.value);
             (same || this.input).focus({preventScroll: true});
             if (isMessage && last) this.reveal(last);
@@ -75,6 +78,7 @@
             form.append(Object.assign(document.createElement("input"), {type: "hidden", name: "csrfmiddlewaretoken", value: token || ""}));
             this.box.replaceChildren(form);
             await this.send(form);
+            this.isFocused = true;
         }
     }
 
@@ -84,17 +88,12 @@
         return made;
     }
 
-    const simulators = new WeakMap();
-
-    // A new conversation in an element.
-    async function open(box, address) {
-        if (!simulators.has(box)) {
-            const status = element("p", {className: "ce-hidden"});
-            status.setAttribute("role", "status");
-            box.before(status);
-            simulators.set(box, new Simulator(box, status));
-        }
-        await simulators.get(box).open(address);
+    // A conversation in an element, with a form as it stands.
+    async function open(box, address, {list, isFocused}) {
+        const status = element("p", {className: "ce-hidden"});
+        status.setAttribute("role", "status");
+        box.before(status);
+        await new Simulator(box, status, list, isFocused).open(address);
     }
 
     // The panel beside a form, which tries the form as it stands.

@@ -1,6 +1,7 @@
 "use strict";
 // Start a flow: shows only the inputs of the chosen kind and of each field's type, adds, removes and moves rows, gives
-// advice while somebody types, and sends and shows everything in place. Beside it, the saved flow can be talked to.
+// advice while somebody types, and sends and shows everything in place. Beside it is a conversation with the flow as it
+// stands on the page.
 // Without this script all inputs are shown, and the buttons and boxes do the same on the server.
 
 (() => {
@@ -222,7 +223,7 @@
         isBusy = false;
         if (!answer) return;
         showSaving();
-        if (["_try", "_compare"].includes(submitter?.name)) {
+        if (["_suggest", "_compare"].includes(submitter?.name)) {
             form.querySelector("#tried").replaceWith(answer.querySelector("#tried"));
             focusNews(form.querySelector("#tried"));
         } else {
@@ -269,7 +270,7 @@
         showSaving();
         if (event.target.name === "kind") showKind();
         if (event.target.name?.endsWith("-type")) showType(event.target.closest("[data-row]"));
-        if (event.target.name && !["reason", "sentences"].includes(event.target.name)) advise();
+        if (event.target.name && event.target.name !== "reason") advise();
     });
     form.addEventListener("input", (event) => {
         showSaving();
@@ -287,26 +288,12 @@
 
     const beside = document.querySelector(".ce-talk-beside");
     if (!beside) return;
-    const [open, close, box] = ["[data-talk-open]", "[data-talk-close]", "[data-talk-box]"].map((part) => beside.querySelector(part));
-
-    async function talk() {
-        await globalThis.ceSimulator.open(box, open.href);
-        open.hidden = true;
-        close.hidden = false;
-        beside.classList.add("ce-is-open");
-    }
-
-    open.addEventListener("click", (event) => {
-        if (event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-        event.preventDefault();
-        talk();
+    const list = () => [...new FormData(form)].filter(([name, value]) => name !== "csrfmiddlewaretoken" && typeof value === "string");
+    const talk = beside.querySelector("[data-talk]");
+    globalThis.ceSimulator.open(talk, talk.dataset.talk, {list, isFocused: "focus" in beside.dataset});
+    // The form must not be left.
+    beside.addEventListener("click", (event) => {
+        const link = event.target.closest("a[href]");
+        if (link) Object.assign(link, {target: "_blank", rel: "noopener"});
     });
-    close.addEventListener("click", () => {
-        box.replaceChildren();
-        open.hidden = false;
-        close.hidden = true;
-        beside.classList.remove("ce-is-open");
-        open.focus();
-    });
-    if ("open" in beside.dataset) talk();
 })();

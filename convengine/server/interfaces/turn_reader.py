@@ -49,16 +49,6 @@ class ReplayDifference(Protocol):
     def replayed(self) -> tuple[str, Any] | None: ...
 
 
-class ExplainedMessage(NamedTuple):
-    """How the message of a turn was read, and why it leads to its intent."""
-
-    #: The message with its words marked, as HTML; blank if no event has the message.
-    marked: str
-    reasons: Sequence[str]
-    #: How well the phrases of each intent fit, if they were compared.
-    comparisons: Sequence[str]
-
-
 class TurnReader(Protocol):
     """Reads recorded turns. A `record` is a `CeConversationHistory`."""
 
@@ -82,9 +72,6 @@ class TurnReader(Protocol):
 
     def explain_unstored_turn(self, turn: Turn, /) -> list[str]:
         """Explain a turn that was only tried and not stored, as `explain_turn` does. Never raises."""
-
-    def explain_unstored_message(self, turn: Turn, /) -> ExplainedMessage:
-        """How the message of a turn that is only tried was read, and why it leads to its intent."""
 
     def build_graphs(self, conversation_id: uuid.UUID, turn_nos: Sequence[int], /) -> dict[int, dict[str, Any]]:
         """The traces of turns as graphs of nodes and edges, by turn number."""

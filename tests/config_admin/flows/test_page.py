@@ -1,10 +1,11 @@
-"""The page of a flow: a new one, the same one opened again, sentences tried, and what is refused."""
+"""The page of a flow: a new one, the same one opened again, talked to, and what is refused."""
 
 import json
 import re
 from typing import Any
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 from django.urls import reverse
@@ -241,76 +242,73 @@ def create_hours(**values: Any) -> None:
     create_flow(flow | values, author="ada", reason="b")
 
 
-def play(client: Client, *sentences: str, **values: Any) -> list[Any]:
-    return list(send(client, _try="1", sentences="\n".join(sentences), **values).context["played"])
+def get_talk(code: str = "") -> str:
+    name = "flow_talk" if code else "start_talk"
+    return reverse(f"admin:config_admin_ceintent_{name}", args=[code] if code else [])
 
 
-def list_outcomes(played: list[Any]) -> list[tuple[str, str]]:
-    return [(sentence.outcome, sentence.headline) for sentence in played]
+def say(client: Client, *messages: str, to: str = "", **values: Any) -> Any:
+    """The conversation with the flow of a page, message by message."""
+    *before, last = messages
+    said = {"try-line": before, "try-line-params": ["" for _ in before], "try-message": last, "try-send": "1"}
+    return client.post(get_talk(to), FORM | said | values, headers={"X-Requested-With": "fetch"})
+
+
+def list_answers(response: Any) -> list[str]:
+    return [line.answer for line, _ in response.context["turns"]]
 
 
 QUESTION = {"question-TOTAL_FORMS": "1", "question-0-questions": "where do I park", "question-0-answer": "Here."}
 
 
-def test_sentences_are_played_on_the_unsaved_flow(ben: Client) -> None:
-    create_hours()
-    sentences = ("a table please", "opening hours?", "where can I park?", "blue elephants")
-    assert list_outcomes(play(ben, *sentences, **QUESTION)) == [
-        ("own", "This flow"),
-        ("other", "Another intent: Hours"),
-        ("own", "Answered in between: “where do I park”"),
-        ("nobody", "Not understood"),
+def test_somebody_talks_to_a_flow_before_it_is_saved_and_nothing_is_stored(ben: Client) -> None:
+    before = {model: model._base_manager.count() for model in apps.get_models()}
+    said = say(ben, "I want to book a table outside", "where can I park?", "4", "yes", **QUESTION)
+
+    assert list_answers(said) == [
+        "Please tell me: number of guests.",
+        "Here.\n\nLet us go on. Please tell me: number of guests.",
+        "Please check: Where to sit: outside, number of guests: 4. Is that right?",
+        "Thank you, I have noted that.",
     ]
-    assert not m.CeIntent.objects.filter(intent_code="BOOK_TABLE").exists()
-    page = send(ben, _try="1", sentences="a table please")
-    assert page.context["form"]["title"].value() == "Book a table"
-    assert page.context["form"].errors == {}
+    assert "How the message was read" in said.content.decode()
+    assert before == {model: model._base_manager.count() for model in apps.get_models()}
 
 
-def test_the_words_of_a_sentence_are_marked_with_what_the_form_takes(ben: Client) -> None:
-    (played,) = play(ben, "I want to book a table outside for 4 guests")
-    assert "Where to sit" in played.explained.marked
-    assert "ce-mark-taken" in played.explained.marked
+def test_what_was_said_can_be_kept_as_a_test(ben: Client) -> None:
+    said = say(ben, "a table please")
+
+    assert json.loads(said.context["test"])["turns"][0]["user"] == "a table please"
+    assert said.context["test_url"] == reverse("admin:config_admin_cetestcase_add")
 
 
-def test_a_flow_that_is_not_complete_is_tried_by_its_phrases(ben: Client) -> None:
-    incomplete = {"code": "", "title": "", "field-0-title": "", "kind": "lookup"}
-    assert list_outcomes(play(ben, "a table please", "blue elephants", **incomplete)) == [
-        ("own", "This flow"),
-        ("nobody", "Not understood"),
-    ]
-    assert list_outcomes(play(ben, "a table please", phrases="")) == [("nobody", "Not understood")]
+def test_a_flow_that_is_not_complete_says_what_it_lacks_once_somebody_talks_to_it(ben: Client) -> None:
+    incomplete = {"code": "", "title": "", "phrases": ""}
+    assert "The form has errors" not in ben.post(get_talk(), FORM | incomplete).content.decode()
+    text = say(ben, "a table please", **incomplete).content.decode()
+
+    assert "The form has errors" in text
+    assert "“Name” is required." in text
 
 
-def test_each_sentence_says_why(ben: Client) -> None:
-    (played,) = play(ben, "book a blue table")
-    assert "the message is near to the phrase “I want to book a table”" in played.explained.reasons[0]
-    assert "The nearest phrase is “I want to book a table”." in played.explained.comparisons[0]
-    (unknown,) = play(ben, "purple elephants")
-    assert unknown.explained.reasons == ["No phrase matches the message."]
-
-
-def test_phrases_shared_with_another_intent_ask_the_user(ben: Client) -> None:
-    create_hours(phrases=["reserve a table"])
-    (played,) = play(ben, "reserve a table")
-    assert list_outcomes([played]) == [("several", "The user is asked: Book a table, Hours")]
-
-
-def test_patterns_that_decide_are_named(ben: Client) -> None:
-    create_hours()
-    with change_set():
-        make(m.CeIntentClassifier, intent_code="HOURS", rule_type="CONTAINS", pattern="table", description="tables")
-    (played,) = play(ben, "book a table")
-    assert list_outcomes([played]) == [("other", "Another intent: Hours")]
-    assert "because the message contains “table”" in played.explained.reasons[0]
-
-
-def test_stored_phrases_of_an_edited_flow_give_way_to_those_of_the_page(ben: Client) -> None:
+def test_an_edited_flow_talks_as_it_stands_on_the_page(ben: Client) -> None:
     stored = "where do the elephants sleep"
     create_hours(phrases=[stored])
-    opened = ben.get(flow_address("HOURS"))
-    page = ben.post(flow_address("HOURS"), sent_by(opened, _try="1", phrases="when is it", sentences=stored))
-    assert list_outcomes(page.context["played"]) == [("nobody", "Not understood")]
+    changes = sent_by(ben.get(flow_address("HOURS")), phrases="when is it", answer="At noon.")
+
+    assert list_answers(say(ben, "when is it", to="HOURS", **changes)) == ["At noon."]
+    assert list_answers(say(ben, stored, to="HOURS", **changes)) != ["At noon."]
+
+
+def test_only_those_who_may_edit_a_flow_and_try_conversations_talk_to_it(somebody: Any) -> None:
+    create_hours()
+    zoe = somebody("zoe")
+    zoe_user = User.objects.get(username="zoe")
+    zoe_user.user_permissions.set(Permission.objects.filter(content_type__app_label="config_admin"))
+
+    assert say(zoe, "when").status_code == 403
+    assert say(zoe, "when", to="HOURS").status_code == 403
+    assert "Talk to this flow" not in zoe.get(flow_address("HOURS")).content.decode()
 
 
 def test_new_phrases_are_compared_with_those_of_other_intents(ben: Client) -> None:
@@ -331,10 +329,6 @@ def test_new_phrases_are_compared_with_those_of_other_intents(ben: Client) -> No
     assert send(ben).context["compared"] is None
 
 
-def test_at_most_ten_sentences_are_played(ben: Client) -> None:
-    assert len(play(ben, *(f"a table {number}" for number in range(12)))) == 10
-
-
 def test_stored_messages_that_nobody_understood_are_suggested_and_added(somebody: Any) -> None:
     create_help_desk()
     Caller().say("round table for my family")
@@ -344,9 +338,9 @@ def test_stored_messages_that_nobody_understood_are_suggested_and_added(somebody
     zoe_user.user_permissions.set(Permission.objects.filter(content_type__app_label="config_admin"))
     reads = CeAccessLog.objects.count()
 
-    assert [message.text for message in send(ben, _try="1").context["suggested"]] == ["round table for my family"]
+    assert [message.text for message in send(ben, _suggest="1").context["suggested"]] == ["round table for my family"]
     assert CeAccessLog.objects.count() == reads + 1
-    assert send(zoe, _try="1").context["suggested"] == []
+    assert send(zoe, _suggest="1").status_code == 403
     assert CeAccessLog.objects.count() == reads + 1
 
 

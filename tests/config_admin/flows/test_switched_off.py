@@ -229,12 +229,13 @@ def test_the_document_says_that_it_is_off_and_switches_it(ben: Client) -> None:
     assert not m.CeIntent.objects.filter(enabled=False).exists()
 
 
-def test_a_save_of_the_page_leaves_it_off_and_its_sentences_can_be_tried(ben: Client) -> None:
+def test_a_save_of_the_page_leaves_it_off_and_somebody_can_talk_to_it(ben: Client) -> None:
     press(ben)
     opened = ben.get(flow_page())
     assert not opened.context["kept"]
 
-    tried = ben.post(flow_page(), sent_by(opened, sentences="book an appointment", _try="1"))
-    assert [sentence.headline for sentence in tried.context["played"]] == ["This flow"]
+    message = {"try-message": "book an appointment", "try-send": "1"}
+    said = ben.post(f"{flow_page()}talk/", sent_by(opened) | message)
+    assert "Dentist appointment" in said.context["turns"][0][0].position
     ben.post(flow_page(), sent_by(opened, answer="Bye.", _save="1", reason="words"))
     assert (read()["answer"], read()["enabled"]) == ("Bye.", False)

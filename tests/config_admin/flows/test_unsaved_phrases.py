@@ -5,9 +5,9 @@ from collections.abc import Callable
 import pytest
 from django.utils import timezone
 
-from config_admin.flows.first_messages import lay_flow_over, play_sentences, suggest_messages
 from config_admin.flows.teaching.effect import find_effect
 from config_admin.flows.teaching.lesson import Lesson
+from config_admin.flows.unsaved_flow import lay_flow_over, suggest_messages
 from config_admin.models import CeIntentClassifier
 from config_admin.releases.active import snapshots
 from convengine.engine.turn.snapshot import Snapshot
@@ -50,7 +50,6 @@ def try_flow() -> Snapshot:
 @pytest.mark.parametrize(
     "run",
     [
-        lambda: play_sentences(try_flow(), "PARKING", ["may we park there"], timezone.now()),
         lambda: suggest_messages(try_flow(), "PARKING", ["may we park there"]),
         lambda: find_effect(Lesson("HOURS", "IDLE", (NEW,)), {"may we park there": 2}, timezone.now()),
     ],

@@ -1,42 +1,26 @@
-"""Sentences as first messages, on a flow as it is on the page; and stored messages that come near to it."""
+"""A flow as it stands on its page, laid over the configuration: what its phrases reach, and who it talks to."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from datetime import datetime
 
 from config_admin.flows.document import Document
 from config_admin.flows.reading import FlowReading, list_question_codes
 from config_admin.flows.saving import plan_flow
-from config_admin.releases.restore_checks import lay_rows_over
+from config_admin.releases.restore_checks import Wanted, lay_rows_over
 from config_admin.transfer.import_plan import place_rows
 from config_admin.validation.phrase_overlaps import PhraseOverlap, find_phrase_overlap
-from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.steps.intents.classifiers import find_intents
 from convengine.engine.text.compare import code
-from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.models import Making, choose_making
-from convengine.play.first_message import list_reached_intents, play_first_message
 from convengine.server.admin_site.phrase_reasons import describe_match
-from convengine.server.interfaces.turn_reader import ExplainedMessage, turn_reader
 
-#: How many sentences are played at once, and how many stored messages are suggested.
-MAX_SENTENCES, MAX_SUGGESTIONS = 10, 10
+#: How many stored messages are suggested.
+MAX_SUGGESTIONS = 10
 #: How many phrases are compared with those of other intents.
 MAX_COMPARED = 100
-
-
-@dataclass(frozen=True)
-class PlayedSentence:
-    """What a sentence leads to."""
-
-    text: str
-    #: own, other, several or nobody.
-    outcome: str
-    headline: str
-    explained: ExplainedMessage
 
 
 @dataclass(frozen=True)
@@ -47,36 +31,17 @@ class SuggestedMessage:
     reason: str
 
 
+def place_flow(snapshot: Snapshot, reading: FlowReading | None, flow: Document) -> Wanted:
+    """The rows that saving a flow would add, change and delete. `reading`: the flow that it changes.
+
+    Raises FlowRefused.
+    """
+    return place_rows(plan_flow(snapshot, reading, flow)).wanted
+
+
 def lay_flow_over(snapshot: Snapshot, reading: FlowReading | None, flow: Document) -> Snapshot:
-    """The configuration as if a flow were saved. `reading`: the flow that it changes. Raises FlowRefused."""
-    return lay_rows_over(snapshot, place_rows(plan_flow(snapshot, reading, flow)).wanted)
-
-
-@choose_making(Making.PREVIEW)
-def play_sentences(snapshot: Snapshot, flow_code: str, sentences: Sequence[str], at: datetime) -> list[PlayedSentence]:
-    """Play each sentence as the first message of a conversation, with a flow laid over; at most `MAX_SENTENCES`."""
-    played = []
-    for text in sentences[:MAX_SENTENCES]:
-        turn = play_first_message(snapshot, text, at)
-        outcome, headline = _describe_outcome(snapshot, flow_code, list_reached_intents(turn))
-        explained = turn_reader().explain_unstored_message(turn.turn)
-        played.append(PlayedSentence(text, outcome, headline, explained))
-    return played
-
-
-def _describe_outcome(snapshot: Snapshot, flow_code: str, intents: Sequence[str]) -> tuple[str, str]:
-    """Where a first message leads, as a class and a text: to this flow, another intent, several or none."""
-    names = [get_intent_name(snapshot, intent) for intent in intents]
-    match intents:
-        case []:
-            return "nobody", "Not understood"
-        case [intent] if intent == flow_code:
-            return "own", "This flow"
-        case [intent] if intent in list_question_codes(snapshot, flow_code):
-            return "own", f"Answered in between: “{names[0]}”"
-        case [_]:
-            return "other", f"Another intent: {names[0]}"
-    return "several", f"The user is asked: {join_names(names)}"
+    """The configuration as if a flow were saved. Raises FlowRefused."""
+    return lay_rows_over(snapshot, place_flow(snapshot, reading, flow))
 
 
 @choose_making(Making.PREVIEW)
