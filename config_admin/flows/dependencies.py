@@ -43,8 +43,8 @@ def read_rules(rules: Json, fields: Sequence[Document]) -> list[Values]:
 
 
 def _mark(field: Document, dependent: Document) -> Values:
-    kept = {key: value for key, value in field.items() if key != "required" or not dependent["required"]}
-    return {**kept, "only_if": dependent["only_if"]}
+    marked = {key: value for key, value in field.items() if key != "required" or not dependent["required"]}
+    return {**marked, "only_if": dependent["only_if"]}
 
 
 def _read_rule(rule: Json) -> Values | None:
@@ -104,20 +104,20 @@ def find_dependency_problems(fields: Sequence[Document]) -> Iterator[str]:
     deciders: dict[str, Document] = {}
     for number, field in enumerate(fields):
         if only_if := field.get("only_if"):
-            place, decider = f"fields.{number}.only_if", deciders.get(only_if["field"])
+            path, decider = f"fields.{number}.only_if", deciders.get(only_if["field"])
             if decider is None:
                 known = join_alternatives(list(deciders) or ["a field before this one"])
                 yield (
-                    f"{place}: {only_if['field']!r} is not an earlier field with choices, a number, or yes and no. "
+                    f"{path}: {only_if['field']!r} is not an earlier field with choices, a number, or yes and no. "
                     f"Use {known}."
                 )
             else:
                 try:
                     is_known = read_value(decider, format_value(only_if["value"])) == only_if["value"]
                 except DependencyInvalid as error:
-                    yield f"{place}: {error}"
+                    yield f"{path}: {error}"
                 else:
                     if not is_known:
-                        yield f"{place}: {only_if['value']!r} has another type than the values of its field."
+                        yield f"{path}: {only_if['value']!r} has another type than the values of its field."
         if field["type"] in DECIDING:
             deciders[field["name"]] = field

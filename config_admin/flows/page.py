@@ -15,8 +15,8 @@ from config_admin.editing.condition_fields import describe_operators
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.countries import DIFFERENT, list_countries
 from config_admin.editing.given_messages import read_given_messages
-from config_admin.editing.live_checks import find_configuration
 from config_admin.editing.links import flow_page_url, row_url, workspace_url
+from config_admin.editing.live_checks import find_configuration
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.workspace_return import FLOW
 from config_admin.flows.advice import (
