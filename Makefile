@@ -64,8 +64,8 @@ var/secret_key:
 	@mkdir -p var
 	@$(PYTHON) -c "import secrets; print(secrets.token_urlsafe(48))" > $@
 
-demo: setup var/secret_key  ## A help desk at http://127.0.0.1:8000 (PORT=… for another port).
-	@$(BIN)/convengine demo --host $(HOST) --port $(PORT)
+demo: setup var/secret_key  ## A help desk at http://127.0.0.1:8000 (PORT=… for another port, EMPTY=1 without its flows).
+	@$(BIN)/convengine demo --host $(HOST) --port $(PORT) $(if $(EMPTY),--empty)
 
 talk: setup var/secret_key  ## A conversation with the demo in this terminal, decisions beside it.
 	@$(BIN)/convengine talk

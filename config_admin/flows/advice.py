@@ -19,6 +19,10 @@ from convengine.server.interfaces.older_templates import ConversionError, conver
 
 #: A value inside a text, with the blanks before it.
 _INSERTED = re.compile(r"(?P<blanks>[ \t]*)\{\{-?\s*(?P<name>[A-Za-z_]\w*)[^{}]*\}\}")
+#: What stands between the signs of a value: a name, or the title of a field.
+_BRACES = re.compile(r"(?P<before>\{\{-?\s*)(?P<title>[^{}|\s](?:[^{}|]*[^{}|\s-])?)(?P<after>\s*(?:-?\}\}|\|))")
+#: Operators of a template are words, too.
+_WORDING = re.compile(r"(?!.*\b(?:if|else|and|or|not|in|is)\b)\w+(?:[ '’]+\w+)+\??")
 #: How many phrases are named.
 _MAX_REPORTED = 5
 #: A flow with fewer phrases gets advice.
@@ -89,17 +93,31 @@ def replace_field(text: str, name: str, other: str) -> str:
     return _INSERTED.sub(write, text)
 
 
+def write_names(text: str, names: Mapping[str, str]) -> str:
+    """A text with the names of fields in place of their titles. `names`: by the folded title."""
+
+    def write(match: re.Match[str]) -> str:
+        return f"{match['before']}{names.get(match['title'].casefold(), match['title'])}{match['after']}"
+
+    return _BRACES.sub(write, text)
+
+
 class NameAdvice:
     """Tells names that the texts of a flow use, and that nothing provides."""
 
-    def __init__(self, snapshot: Snapshot, flow_code: str, stored: Collection[str], fields: Collection[str]) -> None:
-        """`stored` and `fields`: the names of the form's fields before, and on the page."""
-        self._fields = fields
-        self._gone = set(stored) - set(fields)
-        self._known = (list_known_names(snapshot, flow_code) - set(stored)) | ENGINE_NAMES | set(fields)
+    def __init__(self, snapshot: Snapshot, flow_code: str, stored: Collection[str], fields: Sequence[Document]) -> None:
+        """`stored`: the names of the form's fields before. `fields`: those of the page."""
+        self._titles = {field["title"].casefold(): field["name"] for field in fields}
+        self._shown = [field["title"] for field in fields]
+        self._fields = set(self._titles.values())
+        self._gone = set(stored) - self._fields
+        self._known = (list_known_names(snapshot, flow_code) - set(stored)) | ENGINE_NAMES | self._fields
 
     def check_text(self, text: str) -> list[str]:
         """What is wrong with a text."""
+        if unknown := self._find_unknown_title(text):
+            return [self._describe_unknown_name(unknown)]
+        text = write_names(text, self._titles)
         try:
             converted = convert(text).text
             render.check_template(converted)
@@ -110,11 +128,33 @@ class NameAdvice:
         names = {name.partition(".")[0] for name in render.list_names(converted)}
         return list(map(self._describe_unknown_name, sorted(names - self._known)))
 
+    def find_misspelled(self, text: str) -> list[str]:
+        """What is wrong with the names in a text that nothing provides, and that are near to a field."""
+        unknown = self._find_unknown_title(text)
+        names = {match["title"].partition(".")[0] for match in _BRACES.finditer(write_names(text, self._titles))}
+        listed = [unknown] if unknown else sorted(names - self._known)
+        return [self._describe_unknown_name(name) for name in listed if unknown or self._suggest(name)]
+
+    def _find_unknown_title(self, text: str) -> str:
+        """What stands in braces in words that are no title of a field; blank if nothing does."""
+        titles = (match["title"] for match in _BRACES.finditer(text))
+        return next((each for each in titles if _is_wording(each) and each.casefold() not in self._titles), "")
+
     def list_gone_fields(self, text: str) -> list[str]:
         """The fields that a text names and that the page no longer has."""
         names = {match["name"] for match in _INSERTED.finditer(text)}
         return sorted(names & self._gone - set(self._known))
 
     def _describe_unknown_name(self, name: str) -> str:
-        hint = did_you_mean(name, self._fields) or did_you_mean(name, self._known)
+        hint = self._suggest(name) or did_you_mean(name, self._known)
         return f"{{{{ {name} }}}} is no known name: nothing is shown in its place.{hint}"
+
+    def _suggest(self, name: str) -> str:
+        """The field that is called almost so: words by its title, a name by its name."""
+        first, second = (self._shown, self._fields) if _is_wording(name) else (self._fields, self._shown)
+        return did_you_mean(name, first) or did_you_mean(name, second)
+
+
+def _is_wording(text: str) -> bool:
+    """True for words with blanks or an apostrophe between, which no name has and no expression begins with."""
+    return bool(_WORDING.fullmatch(text))

@@ -29,13 +29,18 @@ def _format_choice(option: Option) -> str:
     """The line of an option: as cells if its texts have what separates the parts of a line."""
     value, label = str(option["value"]), option.get("label", "")
     label = "" if label == value else label
-    synonyms = ", ".join(map(_quote_synonym, option.get("synonyms", ())))
+    synonyms = join_words(option.get("synonyms", ()))
     head = f"{value} = {label}" if label else value
     line, cells = f"{head}: {synonyms}" if synonyms else head, [value, label, synonyms]
     return line if _split_cells(line) == cells and "," not in label else "\t".join(cells)
 
 
-def _quote_synonym(word: str) -> str:
+def join_words(words: Sequence[str]) -> str:
+    """The words with commas between, so that `split_words` reads them."""
+    return ", ".join(map(_quote, words))
+
+
+def _quote(word: str) -> str:
     doubled = word.replace('"', '""')
     return f'"{doubled}"' if "," in word or word.startswith('"') else word
 
@@ -90,7 +95,7 @@ def _read_lines(text: str, values: dict[str, Any]) -> Iterator[Option]:
         option: Option = {"value": values.get(value, value)}
         if label and label != value:
             option["label"] = label
-        if words := _split_synonyms(synonyms):
+        if words := split_words(synonyms):
             option["synonyms"] = words
         yield option
 
@@ -113,6 +118,7 @@ def _split_line(line: str) -> tuple[str, str]:
     return head.strip(), synonyms
 
 
-def _split_synonyms(text: str) -> list[str]:
+def split_words(text: str) -> list[str]:
+    """The words of a line that have commas between, each once."""
     words = next(csv.reader([text], skipinitialspace=True), [])
     return list(dict.fromkeys(word.strip() for word in words if word.strip()))

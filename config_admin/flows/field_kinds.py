@@ -52,7 +52,7 @@ FIELD_KINDS: Mapping[str, FieldKind] = {
     "postcode": _text("Postcode", "postcode", "country"),
     "iban": _text("IBAN", "iban"),
     "yes_no": FieldKind("Yes or no", {"type": "boolean"}),
-    "pattern": FieldKind("Text matching a pattern", {"type": "string"}, ("pattern",)),
+    "pattern": FieldKind("Text matching a pattern", {"type": "string"}, ("examples", "pattern")),
     "finder": FieldKind("Value of another kind", {"type": "string"}, ("finder",)),
 }
 

@@ -10,10 +10,12 @@ from django import forms
 from django.forms import BaseFormSet, formset_factory
 
 from config_admin.editing.countries import DIFFERENT, find_country_code, name_country
+from config_admin.flows.advice import write_names
 from config_admin.flows.bounds import BoundInvalid, format_bound, get_bound_labels, is_in_order, read_bound
-from config_admin.flows.choices import ChoicesInvalid, read_choices
+from config_admin.flows.choices import ChoicesInvalid, read_choices, split_words
 from config_admin.flows.dependencies import DECIDING, IS, IS_NOT, DependencyInvalid, format_value, read_value
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
+from config_admin.flows.examples import derive_pattern, describe_pattern
 from config_admin.flows.faq.entries import make_code
 from config_admin.flows.field_kinds import OWN_INPUTS, has_input
 from config_admin.flows.mapping import list_parts
@@ -36,9 +38,13 @@ from convengine.json_value import Json
 _ARTICLE = re.compile(r"^(the|a|an|your)\s+", re.IGNORECASE)
 #: Names that belong to the engine.
 _RESERVED = ("clock", "dialogue")
+#: The texts of a flow and of a field that may name fields.
+TEXTS = ("confirmation", "task_failed", "answer", "hand_over")
+TEXTS_OF_FIELD = ("question", "again", "invalid")
 #: The inputs of a field that are open if they hold something.
 _MORE = {
     "Ask only if …": ("only_if", "only_if_operator", "only_if_value"),
+    "Other names": ("labels",),
     "Texts for answers that are not understood or not allowed": ("again", "invalid"),
 }
 #: The most cards of a list that a request may have.
@@ -143,6 +149,8 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
         label="Is or is not", choices=[(IS, "is"), (IS_NOT, "is not")], initial=IS, required=False
     )
     only_if_value = forms.CharField(label="Value", max_length=200, required=False)
+    #: Belongs to the page only.
+    tried = forms.CharField(label="Try a value", max_length=200, required=False)
     _named_by = "title"
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -163,7 +171,9 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
     @property
     def inputs(self) -> list[Any]:
         """The inputs that are always open."""
-        return [field for field in super().inputs if field.name not in chain(*_MORE.values())]
+        shown = [field for field in super().inputs if field.name not in chain(*_MORE.values())]
+        after_pattern = 1 + next(number for number, field in enumerate(shown) if field.name == "pattern")
+        return [*shown[:after_pattern], self["tried"], *shown[after_pattern:]]
 
     @property
     def more_inputs(self) -> list[tuple[str, list[Any], bool]]:
@@ -203,7 +213,8 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
         if field_type == "choice" and "options" in cleaned:
             self._check_choices(cleaned["options"])
         if field_type == "pattern":
-            self._check_pattern(cleaned.get("pattern", ""))
+            cleaned["pattern"] = cleaned.get("pattern") or derive_pattern(split_words(cleaned.get("examples") or ""))
+            self._check_pattern(cleaned["pattern"], split_words(cleaned.get("examples") or ""))
         return cleaned
 
     def _clean_bounds(self, cleaned: dict[str, Any], field_type: str) -> None:
@@ -229,15 +240,35 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
         elif len(options) > _MOST_CHOICES:
             self.add_error("options", f"{len(options)} choices; {_MOST_CHOICES} at most.")
 
-    def _check_pattern(self, text: str) -> None:
-        """Note an error if the pattern is missing or invalid."""
+    def _check_pattern(self, text: str, examples: Iterable[str]) -> None:
+        """Note an error if the pattern is missing or invalid, or if an example does not fit it."""
         if not text:
-            self.add_error("pattern", "Enter the pattern.")
+            self.add_error("examples", "Enter examples, or a pattern.")
             return
         try:
-            compile_pattern(text)
+            pattern = compile_pattern(text, ignore_case=False)
         except PatternError as error:
             self.add_error("pattern", str(error))
+            return
+        if other := [example for example in examples if not pattern.fits(example)]:
+            self.add_error("examples", f"“{other[0]}” does not fit the pattern.")
+
+    def advise_on_pattern(self) -> None:
+        """Attach to the pattern what it means, and the one of the examples; to the tried value whether it fits."""
+        written, examples = (str(self[name].value() or "").strip() for name in ("pattern", "examples"))
+        derived = derive_pattern(split_words(examples))
+        pattern, tried = written or derived, str(self["tried"].value() or "").strip()
+        shown: Any = self["pattern"]
+        shown.hints = [f"Like this: {words}."] if (words := describe_pattern(pattern)) else []
+        shown.suggested = derived if derived != written else ""
+        if not (pattern and tried):
+            return
+        try:
+            fits = compile_pattern(pattern, ignore_case=False).fits(tried)
+        except PatternError:
+            return
+        result: Any = self["tried"]
+        setattr(result, "hints" if fits else "warnings", [f"“{tried}” {'fits' if fits else 'does not fit'}."])
 
 
 _MOST_CHOICES: int = get_item_schema("fields")["properties"]["options"]["maxItems"]
@@ -268,7 +299,7 @@ class RefusalForm(make_form(get_item_schema("not_allowed"))):  # type: ignore[mi
             raise forms.ValidationError(f"{error}") from None
 
 
-for _name, _kinds in OWN_INPUTS.items():
+for _name, _kinds in {**OWN_INPUTS, "tried": ["pattern"]}.items():
     FieldForm.base_fields[_name].kinds = " ".join(_kinds)
 
 
@@ -373,15 +404,25 @@ def read_document(
     flow = {"answer": texts[f"answer_{flow['kind']}"], **flow}
     known = {field["name"]: field for field in stored.get("fields", ())}
     named = name_apart(_read_field(row.cleaned_data, known) for row in list_filled(fields))
-    flow["fields"] = list(_name_earlier_fields(named))
+    fields_read = list(_name_earlier_fields(named))
+    names = {field["title"].casefold(): field["name"] for field in fields_read}
+    flow = _write_names_in(flow, TEXTS, names)
+    flow["fields"] = [_write_names_in(field, TEXTS_OF_FIELD, names) for field in fields_read]
     titled = {_fold(field["title"]): field["name"] for field in flow["fields"]}
     flow["not_allowed"] = [_read_refusal(row.cleaned_data, titled) for row in list_filled(refusals)]
     schema = get_item_schema("questions_and_answers")
-    items = [read_values(schema, row.cleaned_data) for row in list_filled(questions)]
+    items = [
+        _write_names_in(read_values(schema, row.cleaned_data), ("answer",), names) for row in list_filled(questions)
+    ]
     parts = {key: value for key, value in flow.items() if key in list_parts(flow["kind"])}
     if "enabled" in stored:
         parts["enabled"] = stored["enabled"]
     return {**parts, **({"questions_and_answers": items} if items else {})}
+
+
+def _write_names_in(part: Values, keys: Iterable[str], names: Mapping[str, str]) -> Values:
+    """A part of a document whose texts have names of fields in place of their titles."""
+    return {**part, **{key: write_names(part[key], names) for key in keys if part.get(key)}}
 
 
 def list_filled(formset: "BaseFormSet[Any]") -> list[Any]:
@@ -458,8 +499,9 @@ def name_apart(fields: Iterable[Values]) -> Iterator[Values]:
 
 
 def make_name(label: str) -> str:
-    """A field's name from its title: number of guests, numberOfGuests; Größe is grosse."""
-    plain = unicodedata.normalize("NFKD", label.replace("ß", "ss")).encode("ascii", "ignore").decode()
+    """A field's name from its title: number of guests, numberOfGuests; Größe is grosse, pet's name petsName."""
+    label = re.sub("['’]", "", label.replace("ß", "ss"))
+    plain = unicodedata.normalize("NFKD", label).encode("ascii", "ignore").decode()
     first, *rest = re.findall(r"[A-Za-z0-9]+", plain) or ["value"]
     name = first.lower() + "".join(word.capitalize() for word in rest)
     return (name if name[0].isalpha() else f"value{name}")[:50]

@@ -84,6 +84,8 @@ FIELD: Mapping[str, Part] = {
     "x-ask-again": Part("again"),
     "x-invalid": Part("invalid"),
     "pattern": Part("pattern", write=write_pattern, applies=partial(_may_choose, "pattern")),
+    "examples": Part("examples", applies=lambda field: field["type"] == "pattern"),
+    "x-labels": Part("labels", read=lambda labels, _: [labels] if isinstance(labels, str) else labels),
     "x-currency": Part("currency"),
     "x-country": Part("country"),
     "x-kind": Part("finder", applies=lambda field: field["type"] == "finder"),

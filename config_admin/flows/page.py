@@ -34,12 +34,13 @@ from config_admin.flows.document import ASKING, FlowKind, FlowRefused, Values, f
 from config_admin.flows.field_kinds import TYPE_HINTS
 from config_admin.flows.forms import (
     LONGEST_PHRASE,
+    TEXTS,
     list_filled,
     list_initial,
     read_document,
 )
 from config_admin.flows.mapping import find_part, normalise_flow
-from config_admin.flows.page_forms import CARD_LISTS, TEXTS, PageForms, Problem, list_values, sort_forms
+from config_admin.flows.page_forms import CARD_LISTS, PageForms, Problem, list_values, sort_forms
 from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_of_question, read_flow
 from config_admin.flows.saving import create_flow, list_flow_rights, list_rights, plan_flow, store_country, update_flow
 from config_admin.flows.schema_form import split_lines
@@ -274,6 +275,10 @@ class _FlowPage:
         self._find_gone_fields(forms)
         if self.gone_fields:
             return False
+        self._refuse_misspelled_names(forms)
+        if not forms.are_valid():
+            self.problems += list(forms.list_problems())
+            return False
         kind = forms.flow.cleaned_data["kind"]
         if kind not in ASKING:
             return True
@@ -296,9 +301,17 @@ class _FlowPage:
                 self.problems.append(Problem(message, text.id_for_label))
                 self.gone_fields.append(name)
 
+    def _refuse_misspelled_names(self, forms: PageForms) -> None:
+        """Note an error at each text with a name that is almost that of a field. A task may store any name."""
+        if forms.flow.cleaned_data["task"]:
+            return
+        advice = self._make_name_advice(forms)
+        for text in forms.list_texts():
+            for problem in advice.find_misspelled(str(text.value() or "")):
+                text.form.add_error(text.name, problem)
+
     def _make_name_advice(self, forms: PageForms) -> NameAdvice:
-        names = [field["name"] for field in forms.list_named_fields()]
-        return NameAdvice(self.snapshot, self._code, self._stored_names, names)
+        return NameAdvice(self.snapshot, self._code, self._stored_names, forms.list_named_fields())
 
     # --- phrases ------------------------------------------------------------------------------------------------
 
@@ -329,13 +342,13 @@ class _FlowPage:
             # With many phrases this takes a second: a page that is opened asks for it afterwards.
             self._warn_of_overlaps(forms)
         names = list_names(str(forms.flow["kind"].value()), forms.list_named_fields())
-        for name in TEXTS:
-            bound_field: Any = forms.flow[name]
-            bound_field.names = names
         advice = self._make_name_advice(forms)
         for text in forms.list_texts():
             written = str(text.value() or "")
+            text.names = names
             _warn(text, [*advice.check_text(written), *([_HOLE] if written in self.left_texts else [])])
+        for form in forms.list_patterns():
+            form.advise_on_pattern()
         locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
         for form in forms.list_phones_without_country():
             _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])

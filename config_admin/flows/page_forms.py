@@ -12,6 +12,8 @@ from config_admin.flows.field_kinds import get_field_kind
 from config_admin.flows.forms import (
     LONGEST_PHRASE,
     MOST_PHRASES,
+    TEXTS,
+    TEXTS_OF_FIELD,
     FieldForms,
     FlowForm,
     QuestionForms,
@@ -25,8 +27,6 @@ from convengine.engine.rules.conditions.operators import FieldKind
 from convengine.engine.text.compare import code
 from convengine.engine.text.whole_numbers import BIG_INTEGER, parse_whole_number
 
-#: The texts of a flow that may name fields.
-TEXTS = ("confirmation", "task_failed", "answer", "hand_over")
 #: The code of a flow that has no valid one yet, and the answer of one whose answer does not matter.
 _NO_CODE, _NO_ANSWER = "THIS_FLOW", "–"
 
@@ -56,7 +56,7 @@ class CardList(NamedTuple):
 
 
 CARD_LISTS = (
-    CardList("field", FieldForms, "Field", "Fields", ("question", "again", "invalid")),
+    CardList("field", FieldForms, "Field", "Fields", TEXTS_OF_FIELD),
     CardList("refusal", RefusalForms, "Not allowed", "Refusals"),
     CardList("question", QuestionForms, "Question", "Questions", ("answer",)),
 )
@@ -122,6 +122,10 @@ class PageForms(NamedTuple):
         """The forms of the phone fields that name no country."""
         listed = _list_remaining(self.fields)
         return [form for form in listed if form["type"].value() == "phone" and not form["country"].value()]
+
+    def list_patterns(self) -> list[Any]:
+        """The forms of the fields with a pattern."""
+        return [form for form in _list_remaining(self.fields) if form["type"].value() == "pattern"]
 
     def list_named_fields(self) -> list[Values]:
         """The fields of the page, by their names and titles."""

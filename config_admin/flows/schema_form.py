@@ -2,7 +2,7 @@
 
 `description` is the help of an input. `x-labels` are the labels of the values that are chosen, `x-lines` the lines of a
 text, `x-longest` its most characters, and `x-kinds` the kinds of documents that have it. `x-blank` is the label of an
-empty choice whose values the page knows.
+empty choice whose values the page knows. The texts of a list are in lines, or in one line with commas between.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from django import forms
 
-from config_admin.flows.choices import format_choices, split_cells
+from config_admin.flows.choices import format_choices, join_words, split_cells, split_words
 from config_admin.flows.document import Document, Values
 from convengine.engine.text.compare import shorten_line
 from convengine.json_value import Json
@@ -127,7 +127,7 @@ def show_values(schema: Schema, document: Document) -> Values:
 def _format_input(declared: Schema, value: Json) -> Json:
     """A stored value as the text or choice that its form field shows."""
     if _is_list_of_texts(declared):
-        return "\n".join(value)
+        return "\n".join(value) if declared.get("x-lines") else join_words(value)
     if _is_list(declared):
         return format_choices(value)
     if declared.get("type") == "object":
@@ -144,7 +144,7 @@ def read_values(schema: Schema, given: Mapping[str, Any]) -> Values:
 def _read(declared: Schema, value: Any) -> Json:
     """The value of an input as a document has it."""
     if _is_list_of_texts(declared):
-        return split_lines(value or "")
+        return split_lines(value or "") if declared.get("x-lines") else split_words(value or "")
     if declared.get("type") == "boolean":
         return value != "no"
     return value.strip() if isinstance(value, str) else value

@@ -117,6 +117,7 @@
         const row = rows.lastElementChild;
         prepare(row);
         number(rows);
+        advise();
         row.querySelector("input:not([type=hidden], [type=number], [type=checkbox]), textarea:not([data-condition])").focus();
     }
 
@@ -180,22 +181,32 @@
         offerFields();
     }
 
-    // Names become buttons that write them into the text.
+    // Names become buttons with the titles of their fields, which write them into the text.
     function makeButtons(part) {
         for (const name of part.querySelectorAll("span[data-insert]")) {
             const button = Object.assign(document.createElement("button"), {type: "button", className: "ce-flow-name", title: "Insert into the text"});
-            button.dataset.insert = name.dataset.insert;
-            button.append(...name.childNodes);
+            Object.assign(button.dataset, name.dataset);
+            button.append(name.dataset.title || name.textContent);
             name.replaceWith(button);
         }
     }
 
     function insert(button) {
         const text = button.closest(".ce-field").querySelector("textarea, input");
+        if ("whole" in button.dataset) text.select();
+        keepName(button);
         text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, "end");
         text.dispatchEvent(new Event("input", {bubbles: true}));
         text.focus();
         advise();
+    }
+
+    // A field that a text names keeps its name, also when its title changes before the first save.
+    function keepName({dataset: {insert, title}}) {
+        const plain = (text) => text.trim().replace(/^(the|a|an|your)\s+/i, "").toLowerCase();
+        const input = title && [...form.querySelectorAll("[data-rows=field] [name$=-title]")].find((each) => plain(each.value) === plain(title));
+        const name = input?.closest("[data-row]").querySelector("[name$=-name]");
+        if (name && !name.value) name.value = insert.replace(/[{}\s]/g, "");
     }
 
     function focusNews(part) {
@@ -276,6 +287,7 @@
         showSaving();
         if (event.target.name === "code") event.target.dataset.own = event.target.value && "yes";
         if (event.target.name === "title") suggestCode();
+        if (/-(title|examples|pattern|tried)$/.test(event.target.name)) advise();
     });
     // The reason is asked for once there is something to save.
     const showSaving = () => form.classList.remove("ce-is-unchanged");

@@ -112,7 +112,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         # As `make demo` starts it: without this, each page would ask for all its style sheets and scripts again.
         "CE_DEBUG": "false",
     }
-    command = [sys.executable, str(ROOT / "manage.py"), "demo", "--empty", "--port", url.rpartition(":")[2]]
+    command = [sys.executable, str(ROOT / "manage.py"), "demo", "--no-week", "--port", url.rpartition(":")[2]]
     with (folder / "log").open("w") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=log)
         try:

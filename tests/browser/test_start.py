@@ -99,7 +99,7 @@ def test_a_flow_is_made_by_keyboard_talked_to_and_edited_again(
     answer.press("Tab")
     expect(page.get_by_text("Did you mean branch?")).to_be_visible()
     answer.fill("See you at the ")
-    page.locator("#id_answer ~ [data-advice]").get_by_role("button", name="branch").click()
+    page.locator("#id_answer ~ [data-advice]").get_by_role("button", name="Branch").click()
     expect(answer).to_have_value("See you at the {{ branch }}")
     expect(page.get_by_text("Did you mean branch?")).to_be_hidden()
     page.get_by_label("Reason for this change").fill("the title is not needed")

@@ -44,7 +44,7 @@ def store(product: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="ceb-") as name, start_cluster() as cluster:
         folder = Path(name)
         folder.chmod(0o777)
-        prepare = [sys.executable, "manage.py", "demo", "--no-serve", *(["--empty"] if has_week(product) else [])]
+        prepare = [sys.executable, "manage.py", "demo", "--no-serve", *list_week_options(product)]
         subprocess.run(prepare, env=list_variables(cluster.url, folder), cwd=product, check=True)
         key = json.loads((folder / "demo.json").read_text())["api_key"]
         with serve(product, cluster.url, folder) as server:
@@ -74,6 +74,12 @@ def read_version(product: Path) -> str:
 def has_week(product: Path) -> bool:
     """True if the demonstration has a sample week, which may be left out."""
     return (product / "fixtures/demo/week.yaml").exists()
+
+
+def list_week_options(product: Path) -> list[str]:
+    """The option that leaves the sample week out, as this version of the product calls it."""
+    command = (product / "config_admin/commands/management/commands/demo.py").read_text()
+    return ["--no-week" if "--no-week" in command else "--empty"] if has_week(product) else []
 
 
 def list_variables(url: str, folder: Path) -> dict[str, str]:

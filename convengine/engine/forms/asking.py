@@ -79,8 +79,10 @@ def get_texts(language: str) -> Mapping[str, Any]:
 
 
 def write_question(field: Field, language: str) -> str:
-    """The default question for a field, from its title, its type and its choices."""
+    """The default question for a field, from its title, its type and its choices. A title may be the question."""
     texts, title = get_texts(language), write_title(field, language)
+    if (written := str(field.declared.get("title") or "").strip()).endswith("?"):
+        return written
     if field.type == "boolean":
         return _fill(texts["ask_yes_no"], title=title[:1].upper() + title[1:])
     options = [option.label for option in field.spec.options]
@@ -146,11 +148,10 @@ def _say_bound(field: Field, bound: Json, locale: str) -> str:
 
 
 def write_title(field: Field, language: str) -> str:
-    """The name of a field inside a sentence of a language; as written for no language."""
+    """The name of a field inside a sentence of a language; as written for no language. It ends in no question mark."""
     title = field.declared.get("title")
-    text = (
-        title.strip() if isinstance(title, str) and title.strip() else " ".join(split_name(field.path.split(".")[-1]))
-    )
+    text = title.strip().removesuffix("?").rstrip() if isinstance(title, str) else ""
+    text = text or " ".join(split_name(field.path.split(".")[-1]))
     if language and get_texts(language)["titles_in_lower_case"] and not text[:2].isupper():
         return text[:1].lower() + text[1:]
     return text

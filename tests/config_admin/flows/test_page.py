@@ -237,6 +237,47 @@ def test_rows_are_added_without_a_script_and_without_a_judgement(ben: Client) ->
     ]  # fmt: skip
 
 
+PET = {
+    "field-0-title": "Pet's name", "field-0-type": "text", "field-0-question": "Who is it?", "field-1-DELETE": "on",
+}  # fmt: skip
+
+
+def get_card(response: Any, number: int = 0) -> Any:
+    return next(form for form in response.context["fields"] if form.prefix == f"field-{number}")
+
+
+@pytest.mark.parametrize("written", ["Pet's name", "pet's name", "petsName"])
+def test_a_text_names_a_field_by_its_title_or_its_name(ben: Client, written: str) -> None:
+    values = {**PET, "answer": f"Give {{{{ {written} }}}} a kiss.", "field-0-invalid": f"{{{{ {written} }}}}?"}
+    checked = send(ben, _check="1", **values)
+    texts = checked.context["form"]["answer"], get_card(checked)["invalid"]
+    assert not any(text.warnings for text in texts)
+    saved = send(ben, _save="1", reason="pets", **values)
+
+    assert saved.status_code == 302, saved.context["problems"]
+    document = read("BOOK_TABLE")
+    assert document["answer"] == "Give {{ petsName }} a kiss."
+    assert document["fields"][0]["invalid"] == "{{ petsName }}?"
+
+
+@pytest.mark.parametrize(
+    ("written", "nearest"), [("petsNam", "petsName"), ("Pets name", "Pet's name"), ("pet's nam", "Pet's name")]
+)
+def test_a_name_that_is_almost_that_of_a_field_is_refused_where_it_is_typed(
+    ben: Client, written: str, nearest: str
+) -> None:
+    shown = send(ben, **PET, answer=f"Give {{{{ {written} }}}} a kiss.")
+
+    assert f"Did you mean {nearest}?" in shown.context["form"].errors["answer"][0]
+    assert ("id_answer", True) in [(each.anchor, written in each.text) for each in shown.context["problems"]]
+
+
+def test_each_text_offers_the_fields(ben: Client) -> None:
+    card = get_card(send(ben, _check="1", **PET))
+
+    assert card["question"].names == [("petsName", "Pet's name"), ("form_summary", "all values")]
+
+
 def create_hours(**values: Any) -> None:
     flow = {**BASE, "kind": "answer", "code": "HOURS", "title": "Hours", "phrases": ["opening hours"]}
     create_flow(flow | values, author="ada", reason="b")

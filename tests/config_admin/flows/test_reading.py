@@ -30,7 +30,7 @@ BOUNDS: dict[str, Any] = {
     "money": {"min": 0.5, "currency": "EUR"},
     "phone": {"country": "GB"},
     "choice": {"options": OPTIONS},
-    "pattern": {"pattern": "^[A-Z]{3}$"},
+    "pattern": {"pattern": "^[A-Z]{3}$", "examples": ["ABC", "KLM"], "labels": ["code", "number, or code"]},
     "finder": {"finder": "person"},
 }
 TYPES = get_flow_schema()["properties"]["fields"]["items"]["properties"]["type"]["enum"]
@@ -150,7 +150,7 @@ def test_rows_made_by_hand_are_named_and_do_not_count() -> None:
         off.save()
         schema = m.CeOutputSchema.objects.get(intent_code="BOOKING")
         schema.json_schema["properties"]["seats"] = {"type": "array", "items": {"type": "string"}}
-        schema.json_schema["properties"]["text"]["x-labels"] = ["remark"]
+        schema.json_schema["properties"]["text"]["x-done"] = "Noted."
         schema.save()
         m.CeRule.objects.filter(intent_code="BOOKING", match_pattern="AFFIRM").delete()
     reading = read()

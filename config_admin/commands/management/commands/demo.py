@@ -22,6 +22,7 @@ from config_admin.commands.management.commands.demo_week import DAYS, set_clock,
 from config_admin.tables.intent.model import CeIntent
 from config_admin.test_cases.transfer import import_files
 from config_admin.transfer.apply_import import add_rows
+from config_admin.workplace.start_empty import AUTHOR, REASON, find_demonstration
 from convengine.commands.management.commands.serve import become_server, jobs_in_server, need_port
 from convengine.server import wiring
 from convengine.server.api.models import CeApiKey
@@ -48,17 +49,21 @@ class Command(ExactCommand):
         parser.add_argument("--host", default="127.0.0.1", help="Listen on this address. Default: %(default)s.")
         parser.add_argument("--port", type=int, default=8000, help="Default: %(default)s.")
         parser.add_argument("--no-serve", action="store_true", help="Prepare everything, print the addresses and exit.")
-        parser.add_argument("--empty", action="store_true", help="Begin without the sample week of conversations.")
+        parser.add_argument("--no-week", action="store_true", help="Begin without the sample week of conversations.")
+        parser.add_argument("--empty", action="store_true", help="Begin without flows and conversations.")
 
-    def handle(self, *args: Any, host: str, port: int, no_serve: bool, empty: bool, **options: Any) -> None:
+    def handle(
+        self, *args: Any, host: str, port: int, no_serve: bool, no_week: bool, empty: bool, **options: Any
+    ) -> None:
         """Prepare, print, serve. Raises CommandError when the port is taken."""
         if not no_serve:
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it at once, and the next start goes on.
             need_port(host, port)
         settings.VAR_DIR.mkdir(parents=True, exist_ok=True)
-        with nullcontext() if empty else set_clock(datetime.now(UTC) - timedelta(days=DAYS)):
-            self._prepare(empty=empty)
-        if unfinished_week().is_file() and not empty:
+        has_week = not (no_week or empty)
+        with set_clock(datetime.now(UTC) - timedelta(days=DAYS)) if has_week else nullcontext():
+            self._prepare(has_flows=not empty, has_week=has_week)
+        if unfinished_week().is_file() and has_week:
             quiet = {"CE_LOG_LEVEL": "WARNING"} | os.environ
             played = subprocess.run(
                 [sys.executable, "-m", "django", "demo_week"], env=quiet, check=False, stderr=subprocess.PIPE, text=True
@@ -74,20 +79,20 @@ class Command(ExactCommand):
             os.environ |= {"CE_CHAT": "true", "CE_DEMO": "true"}
             become_server(host, port, workers=1, threads=conf.get("THREADS"), asgi=True)
 
-    def _prepare(self, *, empty: bool) -> None:
-        """Migrate, and load the help desk once, as a whole."""
+    def _prepare(self, *, has_flows: bool, has_week: bool) -> None:
+        """Migrate, and load the help desk once, as a whole; not again where somebody took it away."""
         self._announce("Preparing the database (up to half a minute the first time)")
         call_command("migrate", verbosity=0, interactive=False, skip_checks=False)
-        if CeIntent.objects.exists():
+        if not has_week:
+            unfinished_week().unlink(missing_ok=True)
+        if not has_flows or CeIntent.objects.exists() or find_demonstration():
             return
         self._announce("Loading the help desk (a few seconds)")
-        if empty:
-            unfinished_week().unlink(missing_ok=True)
-        else:
+        if has_week:
             unfinished_week().write_text(datetime.now(UTC).isoformat())
         with transaction.atomic():
-            add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration's own rows")
-            import_files([(file.name, file.read_bytes()) for file in sorted(TESTS.glob("*.yaml"))], editor="demo")
+            add_rows(json.loads(CONFIGURATION.read_text()), author=AUTHOR, reason=REASON)
+            import_files([(file.name, file.read_bytes()) for file in sorted(TESTS.glob("*.yaml"))], editor=AUTHOR)
 
     def _announce(self, phase: str) -> None:
         self.stdout.write(f"{phase} …")
