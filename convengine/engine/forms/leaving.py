@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.form import Form, get_form
-from convengine.engine.forms.life import OnLeave, is_final_state, leave_form, read_on_leave
+from convengine.engine.forms.life import OnLeave, is_final_state, keep_for_person, leave_form, read_on_leave
 from convengine.engine.forms.message import find_open_schema, read_message, understand_message
 from convengine.engine.forms.session_form import find_asked_field
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
@@ -146,6 +146,7 @@ def leave(session: Session, turn: Turn, intent: str = "") -> Session:
     texts = get_texts(find_form_language(session, turn, _get_form(turn, row)))
     answers = {"answers": "LEAVE_QUESTION"} if DialogueState.of(session).leaving is not None else {}
     turn.audit(session, FORM_LEFT, schemaId=row.schema_id, intent=intent or None, **answers)
+    session = keep_for_person(session, turn, row) if intent in turn.snapshot.hand_over_intents else session
     session = leave_form(session, turn, row, "FORM_LEFT").with_values(FormParams(form_leave=LeaveDecision.LEAVE.value))
     return session if intent else session.evolve(reply_override=ReplyOverride(str(texts["cancelled"]), SOURCE))
 

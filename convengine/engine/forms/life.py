@@ -18,6 +18,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 
+#: In the context: what a form had that was handed over to a person.
+HANDED_OVER_VALUES = "handover_values"
 _FINAL_MODES = (InteractionMode.FINAL, InteractionMode.REVIEW)
 
 
@@ -104,6 +106,13 @@ def forget_question(session: Session) -> Session:
     return update_dialogue(
         session, asked_field=None, misses=0, listed_options=(), last_schema=None, leaving=None, open_offers={}
     )
+
+
+def keep_for_person(session: Session, turn: Turn, row: rows.OutputSchema) -> Session:
+    """The session whose context keeps the values that leave it with the form, for the person who takes over."""
+    listed = _list_cleared(session, row) if clears_on(row, ClearCause.CANCEL) else []
+    values = {name: session.context[name] for name in listed if session.context[name] is not None}
+    return session.with_context({HANDED_OVER_VALUES: values}) if values else session
 
 
 def leave_old_form(session: Session, turn: Turn) -> Session:

@@ -183,6 +183,19 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
     )
 
 
+def list_said_again(session: Session, turn: Turn, row: OutputSchema) -> tuple[str, ...]:
+    """The fields whose value the message says once more: it is read again, as if the form held nothing."""
+    form = get_form(turn.snapshot, row)
+    held = list_held(session, form)
+    if not held or is_same_phrase(session, turn):
+        return ()
+    understanding, finders = understand_message(session, turn, form), _find_finders(session, turn, form)
+    open_form = replace(_make_open_form(session, turn, row, form, is_opener=False), held={})
+    situation = replace(describe_situation(session, turn, form), held={})
+    taken = read_into_form(understanding, open_form, finders, situation).taken
+    return tuple(item.field for item in taken if held.get(item.field) == item.value)
+
+
 def _is_phrase(session: Session, turn: Turn) -> bool:
     """True when the message is a phrase, or surely means another intent, so that it is no text for a field."""
     if session.digression is not None:

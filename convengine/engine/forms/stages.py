@@ -44,10 +44,11 @@ FIELDS_READ = declare_stage(
     Family.DATA,
     (
         "Which fields the message gave, which of its texts were refused and why, and which field had been asked for. "
-        "`positions`: the part of the message that is a value or the name of a field, with the reason."
+        "`positions`: the part of the message that is a value or the name of a field, with the reason. `said_again`: "
+        "the fields whose value it only says once more."
     ),
     steps="CorrectionStep SchemaExtractionStep",
-    keys="read refused asked offered by unexplained schemaId positions",
+    keys="read refused asked offered by unexplained schemaId positions said_again",
     sentences=(
         SentenceTemplate(
             "The user accepted {accepted}, which the bot had offered[; the message also gave {given}]"
@@ -62,6 +63,7 @@ FIELDS_READ = declare_stage(
             "[; the bot asks whether {offered:data} is meant]."
         ),
         SentenceTemplate("The bot had asked for {asked:field}, and now asks whether {offered:data} is meant."),
+        SentenceTemplate("The message said {said_again:fields} once more."),
         SentenceTemplate(
             "The bot had asked for {asked:field}, and the message gave no value.", {"read": [], "refused": []}
         ),

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.life import read_on_no
-from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value
+from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value, list_held, list_said_again
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.forms.user_answer import says, says_only
@@ -63,7 +63,9 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     """What of a reading goes into the form, checked against the whole form and what was offered before."""
     reading = check_order(session, form, reading)
     reading = take_long_text(session, form, find_asked_path(session, turn, row, form), reading)
-    offered_before = DialogueState.of(session).offered
+    held, offered_before = list_held(session, form), DialogueState.of(session).offered
+    # What the form holds already is no change.
+    reading = replace(reading, taken=tuple(item for item in reading.taken if held.get(item.field) != item.value))
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))
     if session.dialogue.dialogue_act == DialogueAct.EDIT and (reading.refused or reading.named):
@@ -220,6 +222,8 @@ def note_fields_read(
     echoed = tuple(item.field for item in reading.taken if item.is_echoed)
     wants_person = MoveKind.PERSON in reading.wishes
     noted = FieldsRead(tuple(read), tuple(refused), state.asked_field, offered, echoed, wants_person=wants_person)
+    if not (noted.read or noted.refused or offered or reading.cleared or reading.named):
+        noted = replace(noted, said_again=list_said_again(session, turn, row))
     turn.audit(
         session,
         FIELDS_READ,
@@ -231,9 +235,11 @@ def note_fields_read(
         unexplained=[list(position) for position in reading.unexplained],
         schemaId=row.schema_id,
         positions=list(_list_positions(reading)),
+        **({"said_again": list(noted.said_again)} if noted.said_again else {}),
     )
     session = session.evolve(fields_read=noted)
-    return session if offered or reading.wishes or not is_answer else _count_miss(session, turn, noted)
+    is_uncounted = offered or reading.wishes or noted.said_again or not is_answer
+    return session if is_uncounted else _count_miss(session, turn, noted)
 
 
 def _count_miss(session: Session, turn: Turn, noted: FieldsRead) -> Session:
@@ -241,11 +247,11 @@ def _count_miss(session: Session, turn: Turn, noted: FieldsRead) -> Session:
     state = DialogueState.of(session)
     if state.asked_field is None or session.only_digresses:
         return session
+    if noted.read:
+        # Whoever gives a value is understood, even beside one that is refused.
+        return update_dialogue(session, misses=0)
     if noted.find_refusal(state.asked_field):
         return update_dialogue(session, misses=state.misses + 1)
-    if noted.read:
-        # What gives another field is understood.
-        return update_dialogue(session, misses=0)
     is_miss = not (noted.refused or says_only(session, turn, *_SMALL_TALK, MoveKind.WAIT))
     return update_dialogue(session, misses=state.misses + 1) if is_miss else session
 

@@ -102,6 +102,8 @@ class FieldsRead:
     offered: Mapping[str, Json] = field(default_factory=dict)
     #: Of `read`, the fields whose new value the answer repeats.
     echoed: tuple[str, ...] = ()
+    #: The fields whose value the message said again, where it gives nothing else.
+    said_again: tuple[str, ...] = ()
     #: A model found that the user wants to speak to a person.
     wants_person: bool = False
 

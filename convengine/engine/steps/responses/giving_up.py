@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from convengine.engine.forms.life import leave_form
+from convengine.engine.forms.life import keep_for_person, leave_form
 from convengine.engine.forms.settings import MAX_MISSES
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -36,4 +36,4 @@ def give_up(session: Session, turn: Turn) -> Session:
     session = update_dialogue(session, not_understood_count=0)
     if schema is None:
         return session
-    return leave_form(session, turn, schema, "FORM_GIVEN_UP")
+    return leave_form(keep_for_person(session, turn, schema), turn, schema, "FORM_GIVEN_UP")

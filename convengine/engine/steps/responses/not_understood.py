@@ -36,7 +36,7 @@ def _is_taken_up(session: Session) -> bool:
         (
             session.intent_source,
             session.digression,
-            (*read.read, *read.refused, *read.offered),
+            (*read.read, *read.refused, *read.offered, *read.said_again),
             session.transitions,
             session.action.pending_action_result is not None,
             session.tools.mcp_action is not None,

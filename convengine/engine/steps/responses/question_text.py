@@ -12,6 +12,7 @@ from convengine.engine.forms.asking import (
     INVALID,
     find_form_locale,
     get_texts,
+    join_texts,
     write_needed,
     write_question,
     write_question_for_all,
@@ -19,11 +20,12 @@ from convengine.engine.forms.asking import (
     write_title,
     write_why,
 )
+from convengine.engine.forms.example import find_example
 from convengine.engine.forms.form import Field, Form
-from convengine.engine.forms.message import read_message
+from convengine.engine.forms.message import describe_situation, read_message
 from convengine.engine.forms.offers import write_offer
 from convengine.engine.forms.settings import ASK as ASK_MODE
-from convengine.engine.forms.settings import ECHO
+from convengine.engine.forms.settings import COUNTRY, ECHO
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
@@ -34,6 +36,7 @@ from convengine.engine.turn.rows import Response
 from convengine.engine.turn.scope import ANY, HAND_OVER
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.kinds.days import find_now
 from convengine.engine.understanding.language import find_language
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.say import say_value
@@ -70,7 +73,7 @@ class FormQuestion:
 
     def write(self) -> str:
         """What the answer says of the form: what was given, what was refused, the question."""
-        done = self._list_done_texts() or [self._write_changes() or self._write_echo()]
+        done = self._list_done_texts() or [self._write_changes() or self._write_echo() or self._write_noted()]
         return " ".join(part for part in (*done, *self._list_other_refusals(), self._write_question()) if part)
 
     @cached_property
@@ -108,6 +111,8 @@ class FormQuestion:
         """True when this message missed the question: not for thanks, a greeting, a wish to wait or to leave."""
         if not self._misses or self.session.form.form_leave or lacks_model(self.turn):
             return False
+        if self.session.fields_read.said_again:
+            return False
         return not says_only(self.session, self.turn, MoveKind.GREET, MoveKind.THANK, MoveKind.WAIT)
 
     @cached_property
@@ -123,14 +128,43 @@ class FormQuestion:
         if offer := write_offer(self.session, self.turn, self.form):
             return offer
         if self._refusal:
-            return self._write_invalid(self._refusal)
+            return self._add_help(self._write_invalid(self._refusal))
         if self._asks_about:
             return self._render(ASK_AGAIN) or self._explain()
         if listed := self._offer_again():
-            return self._texts["invalid"].format(reason=listed, question=self._ask)
+            return self._add_help(self._texts["invalid"].format(reason=listed, question=self._ask))
         if self._is_missed:
-            return self._render(ASK_AGAIN) or self._write_again()
+            return self._add_help(self._render(ASK_AGAIN) or self._write_again())
         return self._ask
+
+    def _add_help(self, text: str) -> str:
+        """The question with what helps to answer it, so that nobody reads the same words twice.
+
+        First an example, unless the text has a reason or is the author's. Then also another way: to leave it out, or a
+        person.
+        """
+        is_last = self._misses > 1
+        shows_example = is_last or not (self._refusal or self._offer_again() or self.field.texts(ASK_AGAIN))
+        parts = [text, self._write_example(text) if shows_example else "", self._write_other_way() if is_last else ""]
+        return " ".join(filter(None, parts))
+
+    def _write_example(self, text: str) -> str:
+        """How an answer looks: one of the offered values, else an example; blank where the text has it, or options."""
+        candidates = self._refusal.data.get("candidates") if self._refusal else self._state.listed_options
+        now = find_now(describe_situation(self.session, self.turn, self.form))
+        value = candidates[-1] if candidates else find_example(self.field, now, self.turn.config(self.session, COUNTRY))
+        example = say_value(self.field.spec, value, self._locale)
+        has_options, is_known = bool(self.field.spec.options), not says(self.session, self.turn, MoveKind.SKIP)
+        is_helpful = example and is_known and not has_options and example not in text
+        return self._texts["example"].format(value=example) if is_helpful else ""
+
+    def _write_other_way(self) -> str:
+        """What somebody can do who cannot answer: leave it out, ask for a person, or say it in other words."""
+        if not self.field.required:
+            return self._texts["may_skip"]
+        if says(self.session, self.turn, MoveKind.SKIP):
+            return ""  # The text says it already.
+        return self._texts["needed_person" if self._has_person else "say_otherwise"]
 
     @cached_property
     def _ask(self) -> str:
@@ -156,12 +190,16 @@ class FormQuestion:
 
     def _write_again(self) -> str:
         """The question once more; to somebody who does not know the value, that it is needed, and who can help."""
-        if not (self.field.required and says(self.session, self.turn, MoveKind.SKIP)):
-            return self._texts["ask_again"].format(question=self._ask)
+        if self.field.required and says(self.session, self.turn, MoveKind.SKIP):
+            return f"{write_needed(self.field, self._language, has_person=self._has_person)} {self._ask}"
+        return self._texts["ask_again" if self._misses == 1 else "ask_once_more"].format(question=self._ask)
+
+    @cached_property
+    def _has_person(self) -> bool:
+        """True where somebody can be asked for."""
         snapshot = self.turn.snapshot
         has_answer = any(snapshot.has_scope(Response, intent, HAND_OVER) for intent in (self.session.intent, ANY))
-        has_person = has_answer or find_hand_over_intent(snapshot) is not None
-        return f"{write_needed(self.field, self._language, has_person=has_person)} {self._ask}"
+        return has_answer or find_hand_over_intent(snapshot) is not None
 
     def _offer_again(self) -> str:
         """Which of the offered values is meant, once more; blank for none."""
@@ -197,6 +235,12 @@ class FormQuestion:
         """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026."."""
         values = [self._say(field) for field in list_echoed(self.session, self.turn, self.form)]
         return f"{', '.join(values)}." if values else ""
+
+    def _write_noted(self) -> str:
+        """The values that the message said again, as a sentence: "Friday 27 November 2026 is noted."."""
+        fields = [field for path in self.session.fields_read.said_again if (field := self.form.field(path))]
+        values = join_texts([self._say(field) for field in fields], self._texts["and"])
+        return self._texts["noted" if len(fields) == 1 else "all_noted"].format(values=values) if fields else ""
 
     def _say(self, field: Field) -> str:
         return say_value(field.spec, self.session.context.get(field.path), self._locale)
