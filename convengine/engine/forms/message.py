@@ -7,7 +7,7 @@ from datetime import date
 from convengine.engine.forms.asking import find_conversation_locale, find_form_locale
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.forms.life import is_final_state
-from convengine.engine.forms.session_form import find_known_schema, find_schema
+from convengine.engine.forms.session_form import find_asked_field, find_known_schema, find_schema
 from convengine.engine.forms.settings import BARE_ANSWER, COUNTRY
 from convengine.engine.forms.stages import FINDER_ERROR, MESSAGE_UNDERSTOOD
 from convengine.engine.text.compare import code
@@ -29,6 +29,7 @@ from convengine.engine.understanding.kinds.days import find_now, read_day
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
+from convengine.engine.understanding.phrases.force import has_request
 from convengine.engine.understanding.phrases.matching import PhraseMatches, find_same_phrases, match_in_turn
 from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.read import read_into_form
@@ -38,6 +39,11 @@ from convengine.engine.understanding.understand import Understanding, add_learne
 from convengine.json_value import Json
 
 _SLOTS = ("pending_slot", "pendingSlot")
+#: A bare answer has at most this many words, and none of these moves.
+_MOST_BARE_WORDS = 4
+_WANTING = (
+    MoveKind.ASK, MoveKind.PERSON, MoveKind.LEAVE, MoveKind.RESTART, MoveKind.HELP, MoveKind.MORE, MoveKind.REPEAT,
+)  # fmt: skip
 #: Readers see this many characters. Longer text is only taken as free text of an asked text field.
 MOST_CHARACTERS = 1_000
 
@@ -68,10 +74,17 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
         ("by tables", text, form, tables), lambda: _understand_by_tables(session, turn, form, tables, text)
     )
     # An intent that takes the message goes before what is learned; beside a form, only a phrase as a whole does.
-    is_taken = bool(session.intent_source or is_same_phrase(session, turn))
+    is_taken = bool(session.intent_source or is_same_phrase(session, turn)) or _answers_text(session, turn, by_tables)
     is_taken = is_taken or (form is None and bool(match_message(session, turn).hits))
     key = "understanding", by_tables, is_taken
     return turn.memo.get(key, lambda: _complete(session, turn, by_tables, is_taken=is_taken))
+
+
+def _answers_text(session: Session, turn: Turn, understanding: Understanding) -> bool:
+    """True for a few words while a text is asked for: nothing that is learned takes them."""
+    field = find_asked_field(session, turn)
+    is_text = field is not None and field.spec.kind in (Kind.TEXT, Kind.PERSON)
+    return is_text and sum(not word.is_sign for word in understanding.words) <= _MOST_BARE_WORDS
 
 
 def _complete(session: Session, turn: Turn, by_tables: Understanding, *, is_taken: bool) -> Understanding:
@@ -200,6 +213,8 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
     """True when the message is a phrase, or surely means another intent, so that it is no text for a field."""
     if session.digression is not None:
         return True
+    if is_bare_answer(session, turn):
+        return False
     hits = match_message(session, turn).hits
     return any(
         match.is_identical or (match.confidence >= VERY_SURE and match.intent != code(session.intent)) for match in hits
@@ -210,6 +225,17 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
 def is_same_phrase(session: Session, turn: Turn) -> bool:
     """True when the message is a phrase of an intent, so that nothing that is only likely counts against it."""
     return bool(find_same_phrases(turn.snapshot, session.user_text))
+
+
+@once_per_moment
+def is_bare_answer(session: Session, turn: Turn) -> bool:
+    """True for a few words that want nothing, while a field is asked for: the field has them before any intent."""
+    if find_asked_field(session, turn) is None or is_same_phrase(session, turn):
+        return False
+    understanding = understand_message(session, turn)
+    size = sum(not word.is_sign for word in understanding.words)
+    wants_something = understanding.find_move(*_WANTING) is not None or has_request(session.user_text or "")
+    return 0 < size <= _MOST_BARE_WORDS and not wants_something
 
 
 def is_more_than_values(session: Session, turn: Turn, row: OutputSchema) -> bool:

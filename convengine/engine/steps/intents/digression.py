@@ -6,7 +6,13 @@ from convengine.engine.clarification import collision
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.leaving import find_left_schema
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.message import find_open_schema, is_more_than_values, read_message, understand_message
+from convengine.engine.forms.message import (
+    find_open_schema,
+    is_bare_answer,
+    is_more_than_values,
+    read_message,
+    understand_message,
+)
 from convengine.engine.forms.session_form import find_asked_field
 from convengine.engine.forms.user_answer import find_questions, is_question, says, says_only
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
@@ -46,6 +52,8 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     is_sure = classification.score >= VERY_SURE
     if not is_sure and only_counts_persons(session, turn, row):
+        return None
+    if row.is_phrase and classification.score < 1 and answers_asked_text(session, turn):
         return None
     if not (leaves_form(row) or is_sure) and _answers_with_text(session, turn, row):
         return None
@@ -175,6 +183,12 @@ def _answers_with_text(session: Session, turn: Turn, row: rows.Classifier) -> bo
         return False
     talk = understand_message(session, turn).talk
     return row.is_phrase or len(_read_open_form(session, turn).unexplained) + len(talk) >= _FEWEST_WORDS
+
+
+def answers_asked_text(session: Session, turn: Turn) -> bool:
+    """True for a bare answer to a question for a text, which may be anything."""
+    field = find_asked_field(session, turn)
+    return field is not None and field.spec.kind is Kind.TEXT and is_bare_answer(session, turn)
 
 
 def _repeats_question(session: Session) -> bool:

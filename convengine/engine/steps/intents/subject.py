@@ -13,11 +13,12 @@ from convengine.engine.forms.leaving import (
     notices_other_subjects,
 )
 from convengine.engine.forms.life import find_ended_schema
-from convengine.engine.forms.message import is_more_than_values, read_message, understand_message
+from convengine.engine.forms.message import is_bare_answer, is_more_than_values, read_message, understand_message
 from convengine.engine.forms.user_answer import says
 from convengine.engine.steps.intents.choose_by_values import find_unnamed_row
 from convengine.engine.steps.intents.classifiers import Classification, classify
 from convengine.engine.steps.intents.digression import (
+    answers_asked_text,
     asks_for_field_options,
     digress_by_agent,
     leaves_form,
@@ -47,11 +48,13 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     """The phrase that the message matches while a form keeps the intent: of another intent, or of this one again.
 
     A message that has values of the form, or asks for them, is about the form, unless it is a phrase as a whole and no
-    mere answer. A text, which may be anything, counts less than a phrase that matches as a whole. So does a message
-    that corrects or refuses something.
+    mere answer. So is a bare answer to the question of the form. A text, which may be anything, counts less than a
+    phrase that matches as a whole. So does a message that corrects or refuses something.
     """
     schema = find_left_schema(session, turn)
     if schema is None or not notices_other_subjects(session, turn, schema) or not _may_change(session):
+        return None
+    if answers_asked_text(session, turn):
         return None
     reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
@@ -61,6 +64,8 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     classification = classify(session, turn, session.user_text)
     row = classification.winner
     if row is None or not _may_begin(session, turn, row, classification):
+        return None
+    if row.is_phrase and classification.score < 1 and is_bare_answer(session, turn):
         return None
     if (fields or reading.offered) and classification.score < VERY_SURE:
         return None
