@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.life import read_on_no
@@ -224,6 +224,7 @@ def note_fields_read(
     noted = FieldsRead(tuple(read), tuple(refused), state.asked_field, offered, echoed, wants_person=wants_person)
     if not (noted.read or noted.refused or offered or reading.cleared or reading.named):
         noted = replace(noted, said_again=list_said_again(session, turn, row))
+    said_again: dict[str, Any] = {"said_again": list(noted.said_again)} if noted.said_again else {}
     turn.audit(
         session,
         FIELDS_READ,
@@ -235,7 +236,7 @@ def note_fields_read(
         unexplained=[list(position) for position in reading.unexplained],
         schemaId=row.schema_id,
         positions=list(_list_positions(reading)),
-        **({"said_again": list(noted.said_again)} if noted.said_again else {}),
+        **said_again,
     )
     session = session.evolve(fields_read=noted)
     is_uncounted = offered or reading.wishes or noted.said_again or not is_answer

@@ -178,8 +178,8 @@ class FormQuestion:
 
     def _hides_options(self, question: str) -> bool:
         """True when the field is a choice, and the question names none of its options."""
-        options = self.field.spec.options
-        return bool(options) and not any(option.label in question for option in options)
+        options, known = self.field.spec.options, question.casefold()
+        return bool(options) and not any(option.label.casefold() in known for option in options)
 
     def _write_invalid(self, refusal: RefusedValue) -> str:
         own = "" if refusal.reason == NOT_ALLOWED else self._render(INVALID)
