@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.life import read_on_no
-from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value, list_held, list_said_again
+from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, list_said_again
+from convengine.engine.forms.session_form import find_value, list_held
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.forms.user_answer import says, says_only

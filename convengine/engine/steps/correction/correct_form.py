@@ -4,9 +4,16 @@ from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, read_on_no
-from convengine.engine.forms.message import find_open_schema, find_value, list_held, read_message
+from convengine.engine.forms.message import find_open_schema, read_message
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
-from convengine.engine.forms.session_form import decide_schema, find_schema, lock_intent, set_form_facts
+from convengine.engine.forms.session_form import (
+    decide_schema,
+    find_schema,
+    find_value,
+    list_held,
+    lock_intent,
+    set_form_facts,
+)
 from convengine.engine.forms.store_reading import (
     TABLES_THEN_WORDS,
     check_reading,
