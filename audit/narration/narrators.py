@@ -15,7 +15,7 @@ from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
 from audit.narration.wording import row_name, write_fields
 from audit.record.events import Event
 from convengine.engine.clarification.stages import RESOLVE_RESPONSE_LLM_ERROR
-from convengine.engine.forms.message import find_value
+from convengine.engine.forms.session_form import find_value
 from convengine.engine.forms.stages import (
     FIELDS_READ,
     FORM_CLEARED,

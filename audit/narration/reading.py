@@ -10,7 +10,7 @@ from audit.narration.phrases import find_phrase
 from audit.narration.session_values import excerpt_value
 from audit.record.events import Event
 from convengine.engine.forms.form import Field, Form, get_form
-from convengine.engine.forms.message import find_value
+from convengine.engine.forms.session_form import find_value
 from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD
 from convengine.engine.redaction import MASK
 from convengine.engine.steps.intents.stages import INTENT_RESOLVED_BY_AGENT, INTENT_RESOLVED_BY_CLASSIFIER

@@ -18,7 +18,7 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
 from convengine.engine.forms.asking import find_form_language, get_texts
-from convengine.engine.forms.message import choose_option
+from convengine.engine.forms.single_field import choose_option
 from convengine.engine.forms.user_answer import says_only
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts_or_audit

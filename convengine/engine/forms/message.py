@@ -5,9 +5,9 @@ from dataclasses import replace
 from datetime import date
 
 from convengine.engine.forms.asking import find_conversation_locale, find_form_locale
-from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
+from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import is_final_state
-from convengine.engine.forms.session_form import find_asked_field, find_known_schema, find_schema
+from convengine.engine.forms.session_form import find_asked_field, find_known_schema, find_schema, list_held
 from convengine.engine.forms.settings import BARE_ANSWER, COUNTRY
 from convengine.engine.forms.stages import FINDER_ERROR, MESSAGE_UNDERSTOOD
 from convengine.engine.text.compare import code
@@ -22,11 +22,11 @@ from convengine.engine.turn.scope import intent_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn, once_per_moment
 from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.field import FieldSpec, Kind, Option
+from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.kinds.days import find_now, read_day
-from convengine.engine.understanding.language import Tables, get_tables
+from convengine.engine.understanding.language import Tables, get_tables, list_languages
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.phrases.force import has_request
@@ -37,6 +37,7 @@ from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Finder, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
+from convengine.engine.understanding.words import cover
 from convengine.json_value import Json
 
 _SLOTS = ("pending_slot", "pendingSlot")
@@ -100,12 +101,32 @@ def _understand_by_tables(session: Session, turn: Turn, form: Form | None, table
     """Understand the message by the tables, and by the sentences that tell a question from a wish."""
     fields = _get_fields(turn, form) if form else ()
     fillers, specs = list_fillers(form), [field.spec for field in fields]
-    lexicon = turn.snapshot.memo.get(
-        ("lexicon", form, tables),
-        lambda: make_lexicon(fields, tables.lexicon, fillers, frozenset().union(*_get_own_words(turn).values())),
-    )
     finders = _find_finders(session, turn, form)
-    return understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learned=turn.ports.learned)
+
+    def understand_by(tables: Tables) -> Understanding:
+        lexicon = turn.snapshot.memo.get(
+            ("lexicon", form, tables),
+            lambda: make_lexicon(fields, tables.lexicon, fillers, frozenset().union(*_get_own_words(turn).values())),
+        )
+        return understand(text[:MOST_CHARACTERS], tables, finders, specs, lexicon, fillers, learned=turn.ports.learned)
+
+    own = understand_by(tables)
+    if _count_words(own) > _MOST_BARE_WORDS or own.moves or any(span.sort is not Sort.PERSON for span in own.spans):
+        return own
+    others = (other for name in list_languages() if (other := get_tables(name)).name != tables.name)
+    knowing = (other for other in others if other.grammar.words.issuperset(fold_label(text)))
+    return next(filter(_is_move_or_option, map(understand_by, knowing)), own)
+
+
+def _count_words(understanding: Understanding) -> int:
+    return sum(not word.is_sign for word in understanding.words)
+
+
+def _is_move_or_option(understanding: Understanding) -> bool:
+    """True for a message that is nothing but moves, or an option of a form by its number: "ja", "die zweite"."""
+    options = [span for span in understanding.spans if span.sort is Sort.OPTION]
+    named = cover(options) | cover(understanding.cues)
+    return understanding.is_bare_move or (bool(options) and named.issuperset(understanding.chart.content))
 
 
 def _find_finders(session: Session, turn: Turn, form: Form | None) -> Mapping[Sort, Finder]:
@@ -199,10 +220,11 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
 def list_said_again(session: Session, turn: Turn, row: OutputSchema) -> tuple[str, ...]:
     """The fields whose value the message says once more: it is read again, as if the form held nothing."""
     form = get_form(turn.snapshot, row)
-    held = list_held(session, form)
-    if not held or is_same_phrase(session, turn):
+    held, understanding = list_held(session, form), understand_message(session, turn, form)
+    says_else = understanding.is_bare_move or understanding.find_move(MoveKind.ASK) is not None
+    if not held or says_else or is_same_phrase(session, turn):
         return ()
-    understanding, finders = understand_message(session, turn, form), _find_finders(session, turn, form)
+    finders = _find_finders(session, turn, form)
     open_form = replace(_make_open_form(session, turn, row, form, is_opener=False), held={})
     situation = replace(describe_situation(session, turn, form), held={})
     taken = read_into_form(understanding, open_form, finders, situation).taken
@@ -233,7 +255,7 @@ def is_bare_answer(session: Session, turn: Turn) -> bool:
     if find_asked_field(session, turn) is None or is_same_phrase(session, turn):
         return False
     understanding = understand_message(session, turn)
-    size = sum(not word.is_sign for word in understanding.words)
+    size = _count_words(understanding)
     wants_something = understanding.find_move(*_WANTING) is not None or has_request(session.user_text or "")
     return 0 < size <= _MOST_BARE_WORDS and not wants_something
 
@@ -264,21 +286,6 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
         country=turn.config(session, COUNTRY),
     )
     return replace(situation, earlier_days=find_earlier_days(form, held, find_now(situation).date()))
-
-
-def list_held(session: Session, form: Form) -> dict[str, Json]:
-    """The valid values that the form has, by path."""
-    values = {field.path: find_value(session.context, field.path) for field in form.leaves}
-    invalid = form.status(session.context).invalid
-    return {path: value for path, value in values.items() if is_meaningful(value) and path not in invalid}
-
-
-def find_value(context: Mapping[str, Json], path: str) -> Json:
-    """The value under a dotted path of the context; None without one."""
-    value: Json = context
-    for part in path.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value
 
 
 def find_asked_path(session: Session, turn: Turn, row: OutputSchema, form: Form) -> str:
@@ -389,29 +396,3 @@ def _find_tables(session: Session, turn: Turn, form: Form | None) -> Tables:
 
 def _schema_order(row: OutputSchema) -> int:
     return row.schema_id
-
-
-def read_value(text: str, spec: FieldSpec, situation: Situation) -> Reading:
-    """What a text is for one field alone, as an answer to its question."""
-    tables = get_tables(situation.locale, situation.fallback_locale)
-    item = FormField(spec, True, ())
-    lexicon = make_lexicon((item,), tables.lexicon)
-    understanding = understand(text[:MOST_CHARACTERS], tables, FINDERS, [spec], lexicon)
-    return read_into_form(understanding, OpenForm((item,), asked_path=item.path), FINDERS, replace(situation, held={}))
-
-
-def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], listed: Sequence[str]) -> str | None:
-    """The key of the option that the message chooses from a question's options. Returns None if it chooses none.
-
-    `labels`: the label of each option, by key. `listed`: the keys of those that the question lists, in its order.
-    """
-    spec = FieldSpec("", Kind.CHOICE, options=tuple(Option(key, label) for key, label in labels.items()))
-    locale = find_conversation_locale(session, turn)
-    situation = Situation(turn.ports.clock.now(), turn.config(session, TIME_ZONE), locale, listed_options=tuple(listed))
-    taken = [item for item in read_value(session.user_text or "", spec, situation).taken if not item.is_echoed]
-    # What is chosen may run at once, so that a slip, a denial or a second thought chooses nothing.
-    understanding = understand_message(session, turn)
-    is_doubtful = understanding.find_move(MoveKind.NEGATE, MoveKind.CORRECT, MoveKind.WAIT) is not None or any(
-        clause.force in (Force.DENIES, Force.SUPPOSES) for clause in understanding.clauses
-    )
-    return str(taken[0].value) if taken and not is_doubtful else None

@@ -5,7 +5,7 @@ An exact state goes before ANY, then priority, then id. The intent must always b
 
 from collections.abc import Mapping
 
-from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.rules.choice import Choice, choose_row, find_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
@@ -18,6 +18,7 @@ from convengine.engine.turn.scope import ANY, is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
 #: Reason why a row in scope does not count: it is not written in JSON Schema.
 SCHEMA_TYPE = "SCHEMA_TYPE"
@@ -68,6 +69,21 @@ def find_asked_field(session: Session, turn: Turn) -> Field | None:
     asked_field = DialogueState.of(session).asked_field
     schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
     return get_form(turn.snapshot, schema).field(asked_field) if schema and asked_field else None
+
+
+def list_held(session: Session, form: Form) -> dict[str, Json]:
+    """The valid values that the form has, by path."""
+    values = {field.path: find_value(session.context, field.path) for field in form.leaves}
+    invalid = form.status(session.context).invalid
+    return {path: value for path, value in values.items() if is_meaningful(value) and path not in invalid}
+
+
+def find_value(context: Mapping[str, Json], path: str) -> Json:
+    """The value under a dotted path of the context; None without one."""
+    value: Json = context
+    for part in path.split("."):
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def remember_schema(session: Session, row: rows.OutputSchema | None) -> Session:

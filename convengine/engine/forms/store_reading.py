@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.life import read_on_no
-from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, find_value, list_held, list_said_again
+from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, list_said_again
+from convengine.engine.forms.session_form import find_value, list_held
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.forms.user_answer import says, says_only
@@ -20,6 +21,7 @@ from convengine.engine.turn.rows import OutputSchema, PromptTemplate
 from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.decide import EARLIER, OFFER
+from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Reason
@@ -66,6 +68,7 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     held, offered_before = list_held(session, form), DialogueState.of(session).offered
     # What the form holds already is no change.
     reading = replace(reading, taken=tuple(item for item in reading.taken if held.get(item.field) != item.value))
+    reading = drop_accidents(session, form, find_asked_path(session, turn, row, form), reading)
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))
     if session.dialogue.dialogue_act == DialogueAct.EDIT and (reading.refused or reading.named):
@@ -156,6 +159,24 @@ def check_order(session: Session, form: Form, reading: Reading) -> Reading:
         else:
             taken.append(item)
     return replace(reading, taken=tuple(taken), refused=tuple(refused))
+
+
+def drop_accidents(session: Session, form: Form, asked_path: str, reading: Reading) -> Reading:
+    """The reading without values that nobody means: a code that is put together from words written apart, where nobody
+    asked for it or names it; and beside a text that was told, what would only perhaps replace a held value.
+    """
+    text, asked_field = session.user_text or "", form.field(asked_path)
+    is_told = asked_field is not None and asked_field.spec.long and asked_path in reading.fields
+    held, named = list_held(session, form) if is_told else {}, {path for path, _, _ in reading.names}
+
+    def is_meant(item: Taken | Offered) -> bool:
+        field = form.field(item.field)
+        is_code = field is not None and field.spec.kind is Kind.PATTERN and " " not in str(item.value)
+        return item.field in (asked_path, *named) or not (is_code and " " in text[item.start : item.end].strip())
+
+    taken = tuple(filter(is_meant, reading.taken))
+    offered = tuple(item for item in filter(is_meant, reading.offered) if item.field not in held)
+    return replace(reading, taken=taken, offered=offered)
 
 
 def take_long_text(session: Session, form: Form, asked_path: str, reading: Reading) -> Reading:

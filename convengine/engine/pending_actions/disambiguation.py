@@ -6,7 +6,7 @@ from typing import Any
 
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.form import is_meaningful
-from convengine.engine.forms.message import choose_option
+from convengine.engine.forms.single_field import choose_option
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Choice, Scope, build_action, list_pending_rows

@@ -28,6 +28,7 @@ STORED, GIVEN, PATTERN, BLANK, READ = (
 ALLOWED = {
     "dialogue/classify.py": PATTERN,
     "forms/message.py": READ,
+    "forms/single_field.py": READ,
     "forms/store_reading.py": READ,
     "llm/scripted.py": STORED,
     "memory/context_summary.py": STORED,

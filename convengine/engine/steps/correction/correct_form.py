@@ -4,9 +4,16 @@ from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, read_on_no
-from convengine.engine.forms.message import find_open_schema, find_value, list_held, read_message
+from convengine.engine.forms.message import find_open_schema, read_message
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
-from convengine.engine.forms.session_form import decide_schema, find_schema, lock_intent, set_form_facts
+from convengine.engine.forms.session_form import (
+    decide_schema,
+    find_schema,
+    find_value,
+    list_held,
+    lock_intent,
+    set_form_facts,
+)
 from convengine.engine.forms.store_reading import (
     TABLES_THEN_WORDS,
     check_reading,
@@ -18,7 +25,7 @@ from convengine.engine.forms.store_reading import (
     note_fields_read,
     store_reading,
 )
-from convengine.engine.forms.user_answer import read_yes_or_no, says_only
+from convengine.engine.forms.user_answer import read_yes_or_no, says, says_only
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
     CORRECTION_STEP_PATCH_NOT_APPLIED,
@@ -135,7 +142,8 @@ def _apply_edit(session: Session, turn: Turn, row: OutputSchema, form: Form) -> 
 def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Session:
     """Store all values of the message. A value that is refused is asked for again."""
     before, refused, fields = session.context, list_refused(reading), list_read(form, reading)
-    session = store_reading(drop_values(session, (refusal.field for refusal in refused)), form, reading)
+    dropped = [refusal.field for refusal in refused if _is_to_change(session, turn, reading, refusal.field)]
+    session = store_reading(drop_values(session, dropped), form, reading)
     session = _route(session, turn, row, form, {refusal.field: refusal.reason for refusal in refused})
     is_edit = DialogueAct.read(session.dialogue.dialogue_act) is DialogueAct.EDIT
     changed = [path for path in fields if is_edit or find_value(before, path) is not None]
@@ -157,6 +165,14 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
         # A yes that follows must not confirm what the rest of the message wanted otherwise.
         return ask_what_to_change(session, turn, form, list(list_held(session, form)))
     return session
+
+
+def _is_to_change(session: Session, turn: Turn, reading: Reading, path: str) -> bool:
+    """True where the message says that the value of a field is to change, by the field's name or a word for it."""
+    state = DialogueState.of(session)
+    is_named = any(name == path for name, _, _ in reading.names)
+    is_expected = path in (state.asked_field, *state.echoed) or state.asked_field is None
+    return is_named or is_expected or says(session, turn, MoveKind.CORRECT, MoveKind.NEGATE, MoveKind.CLEAR)
 
 
 def _audit_applied(session: Session, turn: Turn, paths: Sequence[str], before: Mapping[str, Json]) -> None:

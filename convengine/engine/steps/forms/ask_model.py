@@ -5,9 +5,10 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from convengine.engine.forms.form import Field, Form, is_meaningful
-from convengine.engine.forms.message import describe_situation, read_value
+from convengine.engine.forms.message import describe_situation
 from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.settings import ON_LLM_ERROR
+from convengine.engine.forms.single_field import read_value
 from convengine.engine.llm.ask import Question, Reply, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.select import decide_template

@@ -11,14 +11,9 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from convengine.engine.forms.form import Field, Form, is_meaningful
-from convengine.engine.forms.message import (
-    MOST_CHARACTERS,
-    describe_situation,
-    find_asked_path,
-    list_held,
-    read_value,
-    understand_message,
-)
+from convengine.engine.forms.message import MOST_CHARACTERS, describe_situation, find_asked_path, understand_message
+from convengine.engine.forms.session_form import list_held
+from convengine.engine.forms.single_field import read_value
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.steps.forms.ask_model import PURPOSE
 from convengine.engine.steps.forms.moves_by_model import (

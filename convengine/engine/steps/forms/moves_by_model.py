@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.leaving import decide_on_leave, find_left_schema
-from convengine.engine.forms.message import find_value, understand_message
+from convengine.engine.forms.message import understand_message
+from convengine.engine.forms.session_form import find_value
 from convengine.engine.forms.user_answer import may_say
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session

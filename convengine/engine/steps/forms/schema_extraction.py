@@ -6,7 +6,7 @@ from typing import NamedTuple
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.leaving import ask_to_leave
 from convengine.engine.forms.life import leave_old_form
-from convengine.engine.forms.message import find_value, is_more_than_values, read_message
+from convengine.engine.forms.message import is_more_than_values, read_message
 from convengine.engine.forms.offers import ask_what_is_meant
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
@@ -14,6 +14,7 @@ from convengine.engine.forms.session_form import (
     decide_schema,
     find_known_schema,
     find_schema,
+    find_value,
     get_usable_form,
     lock_intent,
     remember_schema,

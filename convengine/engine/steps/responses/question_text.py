@@ -208,13 +208,13 @@ class FormQuestion:
         return write_refusal(self.field, "", Reason.AMBIGUOUS, data, self._locale) if offered else ""
 
     def _list_other_refusals(self) -> list[str]:
-        """Why values of fields that are still empty, and not asked for now, were refused."""
+        """Why values of fields that are not asked for now were refused."""
         refusals = [refusal for refusal in self.session.fields_read.refused if refusal.reason in SURE_REFUSALS]
         listed = [(self.form.field(refusal.field), refusal) for refusal in refusals]
         return [
             self._refuse(field, refusal)
             for field, refusal in listed
-            if field is not None and field.path != self.field.path and self.session.context.get(field.path) is None
+            if field is not None and field.path != self.field.path and field.path not in self.session.fields_read.read
         ]
 
     def _refuse(self, field: Field, refusal: RefusedValue) -> str:

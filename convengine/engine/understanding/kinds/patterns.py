@@ -89,11 +89,10 @@ def _list_codes(chart: Chart, spec: FieldSpec) -> list[Span]:
     parts = [(start, end) for _, start, end, _ in _list_runs(chart)]
     codes: dict[int, Span] = {}
     for start, end, value in chain(_list_spellings(chart.text, parts, spec.pattern), _list_signed(chart)):
-        if pattern.fits(value):
+        written = chart.text[start:end]
+        if pattern.fits(value) and not (written != value and _has_known_word(chart, written.split())):
             has_digits = any(map(str.isdecimal, value))
-            # The "sum 420" of "the sum 420" is put together from words written apart.
-            is_plain = value.casefold() == chart.text[start:end].casefold() and not _has_word(chart, value)
-            is_code = has_digits and is_plain and not value.replace(" ", "").isdecimal()
+            is_code = has_digits and not value.replace(" ", "").isdecimal() and not _has_word(chart, written)
             span = _make_span(chart, spec, start, end, value, is_weak=not is_code)
             if span is not None and (has_digits or not codes):
                 codes.setdefault(span.end, span)
@@ -119,6 +118,12 @@ def _has_word(chart: Chart, value: str) -> bool:
         part.isalpha() and (len(part) > _LONGEST_LETTERS or (len(part) > 1 and part.casefold() in chart.grammar.words))
         for part in value.split()
     )
+
+
+def _has_known_word(chart: Chart, parts: Sequence[str]) -> bool:
+    """True if one of several parts is a word of the tables: "sorry, 4" is no code SORRY4."""
+    words = (part.strip(",.;:!?").casefold() for part in parts)
+    return len(parts) > 1 and any(word.isalpha() and word in chart.grammar.words for word in words)
 
 
 def _list_runs(chart: Chart) -> Iterator[tuple[int, int, int, int]]:
