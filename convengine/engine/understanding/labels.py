@@ -36,11 +36,12 @@ def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ..
     keys = tuple(word.key for word in understanding.words)
     passed = cover(cue for cue in understanding.cues if cue.name != "lead_in")
     passed |= {index for index, word in enumerate(understanding.words) if word.is_mended}
-    stemmer = get_stemmer_name(understanding.chart.grammar)
     labels: list[Label] = []
     at = 0
     while at < len(keys):
-        label = _find_at(keys, at, form) or (None if at in passed else _find_part(keys[at], at, form, stemmer))
+        label = _find_at(keys, at, form) or (
+            None if at in passed else _find_part(keys[at], at, form, understanding.chart.grammar)
+        )
         if label is not None:
             labels.append(label)
         at = label.end if label else at + 1
@@ -77,19 +78,24 @@ def _find_label_end(keys: Sequence[str], at: int, label: Sequence[str]) -> int |
     return at
 
 
-def _find_part(key: str, at: int, form: OpenForm, stemmer: str) -> Label | None:
+def _find_part(key: str, at: int, form: OpenForm, grammar: Grammar) -> Label | None:
     """A word that only one field's names have, or the "arriving" of an arrival. Returns None for another word."""
-    owner = form.own_names.get(key) or _get_stems(form.fields, stemmer).get(stem(key, stemmer))
+    owner = form.own_names.get(key) or get_own_stems(form.fields, grammar).get(stem(key, get_stemmer_name(grammar)))
     return Label(owner.path, at, at + 1, is_whole=False) if owner else None
 
 
 @lru_cache(maxsize=256)
-def _get_stems(fields: tuple[FormField, ...], stemmer: str) -> Mapping[str, FormField]:
-    """By the stem of a word that only one field's names have: the field, but for texts."""
+def get_own_stems(fields: tuple[FormField, ...], grammar: Grammar) -> Mapping[str, FormField]:
+    """By the stem of a word that only one field's names have, or a word that means the same: the field, but for texts."""
     owners: dict[str, set[FormField]] = {}
+    same: dict[str, list[str]] = {}
+    for word, value in grammar.list_words("same_name"):
+        same.setdefault(str(value), []).append(word)
+    groups = dict(grammar.list_words("same_name"))
     for item in fields:
-        for word in {word for label in item.labels for word in label}:
-            owners.setdefault(stem(word, stemmer), set()).add(item)
+        words = {word for label in item.labels for word in label}
+        for word in words.union(*(same[str(groups[word])] for word in words if word in groups)):
+            owners.setdefault(stem(word, get_stemmer_name(grammar)), set()).add(item)
     only = {word: next(iter(items)) for word, items in owners.items() if len(items) == 1}
     return {word: item for word, item in only.items() if item.spec.kind not in (Kind.TEXT, Kind.PERSON)}
 

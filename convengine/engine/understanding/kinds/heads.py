@@ -61,6 +61,8 @@ def list_counts(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequenc
         is_cut = any(word.key == "." for word in chart.words[span.start : span.end]) or PERSON in counters
         if is_cut or parts & named or not all(counter.startswith(PERSON) for counter in counters):
             return list(_list_parts(chart, span, "counted"))
+    elif "loose" in slots and chart.match("measure", span.end):
+        return []  # "For 5 nights" counts nobody.
     elif "loose" in slots and not _counts_people(chart, span, specs):
         heads = [spec.name for spec in specs if "hour" in slots and counts_heads(spec, chart.grammar)]
         # Where nobody asks for a time, the 8 of "for 8" are people.

@@ -63,7 +63,9 @@ class NumberFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for numbers in a message. An article is a number only where there is no other one."""
-        spans = _carry_scales(chart, [span for span in find_phrases(chart, Sort.NUMBER) if not _is_part(chart, span)])
+        found = find_phrases(chart, Sort.NUMBER)
+        found = [span for span in found if not (_is_part(chart, span) or _is_pronoun(chart, span))]
+        spans = _carry_scales(chart, found)
         if any(spec.kind in (Kind.DATE, Kind.DATE_TIME) for spec in specs):
             spans = [span for span in spans if span.phrase.means != "ordinal"]  # "The 6th" is a day.
         if holds(Principle.COUNTS):
@@ -113,6 +115,13 @@ def _take_heads(phrase: Phrase, spec: FieldSpec, locale: str) -> Resolved | None
         return None
     resolved = take_number(spec, [sum((values[0] for values, _ in heads), Decimal(0))])
     return replace(resolved, supplied=frozenset({"sum"})) if resolved.is_value else resolved
+
+
+def _is_pronoun(chart: Chart, span: Span) -> bool:
+    """True for the "one" of "another one", "the cheap one" and "one that leaves later"."""
+    last = span.end - 1
+    before = last > 0 and bool(chart.match("before_one", last - 1))
+    return bool(chart.match("pronoun_one", last)) and (before or bool(chart.match("behind_one", span.end)))
 
 
 def _is_article(chart: Chart, span: Span) -> bool:
