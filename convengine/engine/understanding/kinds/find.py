@@ -22,13 +22,13 @@ _BESIDE_WHOLE = ("filler", "courtesy", "opening", "lead_in", "lead_out", "correc
 _LONGEST_OF_RANGE = 2
 
 
-def is_whole(chart: Chart, start: int, end: int) -> bool:
-    """True where nothing else but small words stands in the message."""
-    covered = set(range(start, end))
+def find_telling_words(chart: Chart) -> frozenset[int]:
+    """The words of a message without the small ones that may stand beside a whole answer."""
+    covered = set[int]()
     for at in range(len(chart.words)):
         ends = [match.end for name in _BESIDE_WHOLE if (match := chart.match_longest(name, at))]
         covered |= set(range(at, max(ends, default=at)))
-    return chart.content <= covered
+    return chart.content - covered
 
 
 def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.grammar import Chart, Grammar, Match, Phrase
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
@@ -27,6 +28,10 @@ _SMALL = (
 _NEVER = ("joint", "alternative", "denial", "courtesy", "correction", "opening", "rejection")
 #: What stands before a name, the surest first.
 _CUES = ("name_lead_in", "title_word", "name_cue", "introduction")
+#: Classes of words before a name that has nothing else around it: "for my mother Ann Hill".
+_LEADS = ("name_lead_in", "lead_in", "name_target", "introduction", "courtesy", "possessive", "relative", "opening")
+#: Signs between the values of a list.
+_PARTING = ("", ",", ";", "\n")
 #: Signs behind a cue that no name follows.
 _ENDS = frozenset(",;!?-")
 #: Values that may stand beside a name that is all the rest of a message.
@@ -71,11 +76,22 @@ class PersonFinder:
         So it does for a name without a cue, unless it, or another part of it, was asked for.
         """
         is_name = bool(find_part(spec, get_tables(situation.locale).grammar))
-        return accept(span.phrase.slots["text"]) if is_name and (is_meant or not span.is_weak) else None
+        is_plain = is_meant or not (span.is_weak or span.phrase.slots["asked"])
+        return accept(span.phrase.slots["text"]) if is_name and is_plain else None
 
 
-def _list_names(chart: Chart, *, is_only: bool) -> Iterator[tuple[int, int, bool]]:
-    """Where names may stand, the surest first; with whether they count only where they are asked for.
+class _Name(NamedTuple):
+    """Where a name may stand."""
+
+    start: int
+    end: int
+    is_weak: bool = False
+    #: It counts only where it is asked for.
+    is_asked: bool = False
+
+
+def _list_names(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
+    """Where names may stand, the surest first.
 
     `is_only`: the form takes no other text, so that "for Ann" and two new words with capitals are a name, too.
     """
@@ -87,14 +103,68 @@ def _list_names(chart: Chart, *, is_only: bool) -> Iterator[tuple[int, int, bool
             start = _skip_signs(chart, match.end)
             end = _find_end(chart, start, is_sure=name == "name_lead_in")
             if end > start and (name == "name_lead_in" or not _goes_on(chart, end)):
-                is_asked = name == "introduction" and end == start + 1
-                yield at if name == "title_word" else start, _find_repeated(chart, start, end), is_asked
+                is_single = name == "introduction" and end == start + 1
+                yield _Name(at if name == "title_word" else start, _find_repeated(chart, start, end), is_single)
+    yield from _list_names_before(chart)
+    yield from _list_runs(chart, is_only=is_only)
+    if rest := _find_rest(chart):
+        yield _Name(*rest, not (is_only and _is_fragment(chart, *rest)))
+
+
+def _list_names_before(chart: Chart) -> Iterator[_Name]:
+    """The names before words such as "is my name"."""
     for at in range(1, len(chart.words)):
         start = _find_start(chart, at) if chart.match("name_lead_out", at) else at
         if start < at and not chart.words[at].is_mended:
-            yield start, at, False
-    if rest := _find_rest(chart):
-        yield *rest, not (is_only and _is_fragment(chart, *rest))
+            yield _Name(start, at)
+
+
+def _list_runs(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
+    """Words with capitals that are all of what stands between two signs or numbers: "Max Power", "A. Hill (Mrs)"."""
+    words, first = chart.words, 0
+    while first < len(words):
+        if not words[first].key[0].isalpha():
+            first += 1
+            continue
+        start = first
+        while not _is_initial(chart, start) and (match := _match_lead(chart, start)):
+            start = match.end
+        end = _find_end(chart, start, is_sure=False) if start < len(words) else start
+        if end > start and _ends_run(chart, end) and _may_be_name(chart, start, end):
+            yield _Name(start, end, is_asked=not (is_only and start == first and _is_listed(chart, start, end)))
+        first = max(end, first + 1)
+        while first < len(words) and words[first].key[0].isalpha():
+            first += 1
+
+
+def _is_listed(chart: Chart, start: int, end: int) -> bool:
+    """True between commas: "for 4, Ann Hill, at 7"."""
+    before, behind = (chart.words[at].key if 0 <= at < len(chart.words) else "" for at in (start - 1, end))
+    return before in _PARTING and behind in (*_PARTING, ".")
+
+
+def _match_lead(chart: Chart, at: int) -> Match | None:
+    """Words that may stand before a name and are none. Returns None for others."""
+    matches = [match for name in _LEADS for match in chart.match(name, at) if not _is_initial(chart, match.end - 1)]
+    return max(matches, key=lambda match: match.end, default=None)
+
+
+def _is_initial(chart: Chart, at: int) -> bool:
+    """True for the A of "A. Hill"."""
+    return len(chart.words[at : at + 2]) == 2 and len(chart.words[at].key) == 1 and _joins(chart, at + 1)
+
+
+def _ends_run(chart: Chart, end: int) -> bool:
+    """True at the end of a message, and before a sign, a number or a courtesy."""
+    return end == len(chart.words) or not chart.words[end].key[0].isalpha() or bool(chart.match("courtesy", end))
+
+
+def _may_be_name(chart: Chart, start: int, end: int) -> bool:
+    """True for several words of which one is new, or begins with an initial."""
+    at = [index for index in range(start, end) if chart.words[index].key[0].isalpha()]
+    is_never = any(chart.match(name, start) for name in _NEVER) and not _is_initial(chart, start)
+    is_long = any(_is_new(chart, index) and len(chart.words[index].key) > 1 for index in at)
+    return len(at) > 1 and not is_never and is_long
 
 
 def _widen(chart: Chart, start: int, end: int, is_asked: bool) -> tuple[int, int, bool]:
@@ -285,9 +355,9 @@ def _is_second_of_two(chart: Chart, at: int) -> bool:
     return is_name and _is_new(chart, 0) and _is_capital(chart, 0)
 
 
-def _deal(chart: Chart, name: tuple[int, int, bool], parts: dict[str, str]) -> Iterator[Span]:
+def _deal(chart: Chart, name: _Name, parts: dict[str, str]) -> Iterator[Span]:
     """A span for each field, with its part of the name. Of several fields for a whole name, none is named."""
-    start, end, is_asked = name
+    start, end, is_single, is_asked = name
     text = chart.text[chart.words[start].start : chart.words[end - 1].end]
     given, family, whole = split_name(text)
     fields = {part: [path for path, own in parts.items() if own == part] for part in (WHOLE, GIVEN, FAMILY)}
@@ -295,9 +365,9 @@ def _deal(chart: Chart, name: tuple[int, int, bool], parts: dict[str, str]) -> I
     for part, value in ((WHOLE, whole), (GIVEN, given), (FAMILY, family or given)):
         names = fields[part]
         # Of one word, the family name only where it is asked for.
-        is_weak = is_asked or (part == FAMILY and not family and bool(fields[GIVEN]))
+        is_weak = is_single or (part == FAMILY and not family and bool(fields[GIVEN]))
         if names and value:
-            slots = {"text": value, "fields": tuple(parts) if is_pair else tuple(names)}
+            slots = {"text": value, "asked": is_asked, "fields": tuple(parts) if is_pair else tuple(names)}
             words = _find_words(chart, start, end, value)
             yield Span(Sort.PERSON, *words, Phrase("person", slots), is_weak, field=names[0] if len(names) == 1 else "")
 

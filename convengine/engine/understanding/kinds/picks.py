@@ -8,7 +8,7 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.clock_phrases import is_within
 from convengine.engine.understanding.kinds.days import read_day
-from convengine.engine.understanding.kinds.find import is_whole
+from convengine.engine.understanding.kinds.find import find_telling_words
 from convengine.engine.understanding.span import Resolved, Sort, Span, choose_among, list_sorts
 from convengine.json_value import Json
 
@@ -37,11 +37,12 @@ def add_picks(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) -
 
 def _list_picks(chart: Chart) -> Iterator[tuple[int, int, Phrase]]:
     """Words that choose a value and are all of a message; no bare number, which is one."""
+    rest = find_telling_words(chart)
     for at in range(len(chart.words)):
         matches = [match for name in (PICK, _PLACE) if (match := chart.match_longest(name, at))]
         longest = max(matches, key=lambda match: match.end, default=None)
         is_bare = longest is not None and longest.end == at + 1 and chart.words[at].is_number
-        if longest and not is_bare and is_whole(chart, at, longest.end):
+        if longest and not is_bare and rest <= set(range(at, longest.end)):
             yield at, longest.end, longest.value
 
 

@@ -64,6 +64,15 @@ def test_one_answer_gives_the_given_and_the_family_name(text: str, asked_path: s
         ("Ann-Marie O'Hill here", "en-GB", "Ann-Marie O'Hill"),
         ("I'm J. Pike, thanks", "en-GB", "J. Pike"),
         ("Will", "en-GB", "Will"),
+        ("A. Pike", "en-GB", "A. Pike"),
+        ("it's A. Pike", "en-GB", "A. Pike"),
+        ("J.R.R. Pike", "en-GB", "J.R.R. Pike"),
+        ("Max Pike", "en-GB", "Max Pike"),
+        ("Trần Thị An", "en-GB", "Trần Thị An"),
+        ("Sunday Pike", "en-GB", "Sunday Pike"),
+        ("Jo Pike (Mrs)", "en-GB", "Jo Pike"),
+        ("Jo Pike 020 7946 0123", "en-GB", "Jo Pike"),
+        ("für Jana Vogt", "de-DE", "Jana Vogt"),
         ("ich heiße Jana Vogt", "de-DE", "Jana Vogt"),
         ("Vogt, Jana", "de-DE", "Jana Vogt"),
         ("Jana Montag", "de-DE", "Jana Montag"),
@@ -79,7 +88,9 @@ def test_what_may_be_no_name_is_left_when_none_is_asked_for(text: str) -> None:
     assert "driver" not in read(text, WHOLE, "day")
 
 
-@pytest.mark.parametrize("text", ["no idea", "my name is on the list", "wait", "not Ann"])
+@pytest.mark.parametrize(
+    "text", ["no idea", "my name is on the list", "wait", "not Ann", "Yes Please", "Friday Please"]
+)
 def test_words_that_are_no_name_are_not_taken(text: str) -> None:
     assert "first" not in read(text, PAIR, "first")
 
