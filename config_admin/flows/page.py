@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -369,6 +369,8 @@ class _FlowPage:
         _warn(forms.flow["phrases"], [*describe_few_phrases(phrases), *describe_overlaps(self.snapshot, overlaps)])
         for form, item in zip(forms.list_questions(), questions, strict=True):
             overlaps = find_overlaps(snapshot, flow["code"], item["questions"])
+            proposed, short_name = name_by_words(item["questions"]), cast("Any", form["short_name"])
+            short_name.suggested = proposed if proposed != short_name.value() else ""
             warnings = [*describe_single_phrasing(item["questions"]), *describe_overlaps(self.snapshot, overlaps)]
             _warn(form["questions"], warnings)
 

@@ -15,9 +15,11 @@ from config_admin import models as m
 from config_admin.editing.links import workspace_url
 from config_admin.flows.mapping import normalise_flow, write_rows
 from config_admin.flows.reading import read_flow
-from config_admin.flows.saving import create_flow
+from config_admin.flows.saving import create_flow, update_flow
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
+from convengine.engine.clarification.collision import get_intent_name
+from convengine.engine.understanding.phrases.intent_words import list_intent_words
 from tests.api import Caller
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
@@ -314,6 +316,24 @@ def test_somebody_talks_to_a_flow_before_it_is_saved_and_nothing_is_stored(ben: 
     ]
     assert "How the message was read" in said.content.decode()
     assert before == {model: model._base_manager.count() for model in apps.get_models()}
+
+
+def test_a_question_in_between_has_a_short_name_which_trains_nothing(ben: Client) -> None:
+    page = send(ben, _check="1", **QUESTION)
+    assert "Proposed" in page.content.decode()
+    create_hours(questions_and_answers=[{"questions": ["where can I leave my bike"], "answer": "Here."}])
+    before = set(list_intent_words(snapshots.current()))
+    update_flow(
+        {**read("HOURS"), "questions_and_answers": [
+            {"questions": ["where can I leave my bike"], "answer": "Here.", "short_name": "Bikes"}
+        ]},
+        author="ben", reason="short",
+    )  # fmt: skip
+
+    assert get_intent_name(snapshots.current(), "HOURS_Q1") == "Bikes"
+    assert read("HOURS")["questions_and_answers"][0]["short_name"] == "Bikes"
+    words = {word for word in before if word.intent != "HOURS_Q1"}
+    assert set(list_intent_words(snapshots.current())) == words
 
 
 def test_what_was_said_can_be_kept_as_a_test(ben: Client) -> None:
