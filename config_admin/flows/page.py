@@ -347,8 +347,10 @@ class _FlowPage:
             written = str(text.value() or "")
             text.names = names
             _warn(text, [*advice.check_text(written), *([_HOLE] if written in self.left_texts else [])])
-        for form in forms.list_patterns():
+        for form in forms.list_fields("pattern"):
             form.advise_on_pattern()
+        for form in forms.list_fields("text"):
+            form.advise_on_text()
         locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
         for form in forms.list_phones_without_country():
             _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])

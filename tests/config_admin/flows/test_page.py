@@ -274,6 +274,15 @@ def test_a_name_that_is_almost_that_of_a_field_is_refused_where_it_is_typed(
     assert ("id_answer", True) in [(each.anchor, written in each.text) for each in shown.context["problems"]]
 
 
+@pytest.mark.parametrize(
+    ("title", "question", "kind"), [("Damage", "What happened?", "long"), ("Surname", "What is your surname?", "short")]
+)
+def test_the_page_says_whether_a_text_is_read_as_a_long_one(ben: Client, title: str, question: str, kind: str) -> None:
+    card = get_card(send(ben, _check="1", **PET | {"field-0-title": title, "field-0-question": question}))
+
+    assert card["type"].hints[0].startswith(f"Read as a {kind} text")
+
+
 def test_each_text_offers_the_fields(ben: Client) -> None:
     card = get_card(send(ben, _check="1", **PET))
 
