@@ -27,9 +27,7 @@ def _text(label: str, name: str, *inputs: str, key: str = "x-kind") -> FieldKind
 #: The keys of a property that tell kinds apart.
 KIND_KEYS = ("type", "format", "x-kind", "x-long")
 FIELD_KINDS: Mapping[str, FieldKind] = {
-    "text": FieldKind(
-        "Text", {"type": "string"}, hint="Its title and question decide whether it is read as a short or a long text."
-    ),
+    "text": FieldKind("Text", {"type": "string"}),
     "short_text": FieldKind(
         "Short text",
         {"type": "string", "x-long": False},

@@ -17,7 +17,7 @@ from config_admin.flows.dependencies import DECIDING, IS, IS_NOT, DependencyInva
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.examples import derive_pattern, describe_pattern
 from config_admin.flows.faq.entries import make_code
-from config_admin.flows.field_kinds import OWN_INPUTS, has_input
+from config_admin.flows.field_kinds import FIELD_KINDS, OWN_INPUTS, has_input
 from config_admin.flows.mapping import list_parts
 from config_admin.flows.schema_form import make_form, read_values, show_values, split_lines
 from config_admin.validation.installation import describe_installation
@@ -30,6 +30,7 @@ from convengine.engine.text.wording import join_alternatives
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import MANY_COUNTRIES, find_language
+from convengine.engine.understanding.long_texts import proposes_long_text
 from convengine.files.json_text import read_json
 from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
@@ -252,6 +253,14 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
             return
         if other := [example for example in examples if not pattern.fits(example)]:
             self.add_error("examples", f"“{other[0]}” does not fit the pattern.")
+
+    def advise_on_text(self) -> None:
+        """Attach to the type of a text whether it is read as a short or a long one."""
+        title, question = (str(self[name].value() or "").strip() for name in ("title", "question"))
+        if title:
+            label = FIELD_KINDS["long_text" if proposes_long_text(title, question) else "short_text"].label.lower()
+            shown: Any = self["type"]
+            shown.hints = [f"Read as a {label}, as its title and question suggest. Choose another type to decide it."]
 
     def advise_on_pattern(self) -> None:
         """Attach to the pattern what it means, and the one of the examples; to the tried value whether it fits."""

@@ -400,14 +400,22 @@ def number_question(flow_code: str, number: int) -> str:
 
 def _describe_question(question_code: str, item: Document) -> Values:
     """The flow of a question that is answered beside another flow."""
-    phrases = item["questions"]
-    kind, title = FlowKind.answer.value, phrases[0][:200]
-    return {"code": question_code, "kind": kind, "title": title, "phrases": phrases, "answer": item["answer"]}
+    phrases, question = item["questions"], item["questions"][0][:200]
+    return {
+        "code": question_code,
+        "kind": FlowKind.answer.value,
+        "title": item.get("short_name") or question,
+        "description": question,
+        "phrases": phrases,
+        "answer": item["answer"],
+    }
 
 
 def read_question(flow: Document) -> Values:
     """The item of a question that is answered beside a flow, from the flow of the question."""
-    return {"questions": flow["phrases"], "answer": flow["answer"]}
+    item = {"questions": flow["phrases"], "answer": flow["answer"]}
+    title = flow.get("title")
+    return {**item, "short_name": title} if title and title not in (each[:200] for each in flow["phrases"]) else item
 
 
 def normalise_flow(flow: Document) -> Values:

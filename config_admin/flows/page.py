@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from urllib.parse import urlencode
 
 from django.contrib import messages
@@ -347,8 +347,10 @@ class _FlowPage:
             written = str(text.value() or "")
             text.names = names
             _warn(text, [*advice.check_text(written), *([_HOLE] if written in self.left_texts else [])])
-        for form in forms.list_patterns():
+        for form in forms.list_fields("pattern"):
             form.advise_on_pattern()
+        for form in forms.list_fields("text"):
+            form.advise_on_text()
         locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
         for form in forms.list_phones_without_country():
             _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])
@@ -369,6 +371,8 @@ class _FlowPage:
         _warn(forms.flow["phrases"], [*describe_few_phrases(phrases), *describe_overlaps(self.snapshot, overlaps)])
         for form, item in zip(forms.list_questions(), questions, strict=True):
             overlaps = find_overlaps(snapshot, flow["code"], item["questions"])
+            proposed, short_name = name_by_words(item["questions"]), cast("Any", form["short_name"])
+            short_name.suggested = proposed if proposed != short_name.value() else ""
             warnings = [*describe_single_phrasing(item["questions"]), *describe_overlaps(self.snapshot, overlaps)]
             _warn(form["questions"], warnings)
 

@@ -123,9 +123,9 @@ class PageForms(NamedTuple):
         listed = _list_remaining(self.fields)
         return [form for form in listed if form["type"].value() == "phone" and not form["country"].value()]
 
-    def list_patterns(self) -> list[Any]:
-        """The forms of the fields with a pattern."""
-        return [form for form in _list_remaining(self.fields) if form["type"].value() == "pattern"]
+    def list_fields(self, kind: str) -> list[Any]:
+        """The forms of the fields of a kind."""
+        return [form for form in _list_remaining(self.fields) if (form["type"].value() or "text") == kind]
 
     def list_named_fields(self) -> list[Values]:
         """The fields of the page, by their names and titles."""

@@ -72,7 +72,8 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
     ]
     parts += [SummaryPart("Not allowed", [line]) for line in _list_refusals(flow)]
     for item in flow.get("questions_and_answers", ()):
-        parts.append(SummaryPart("Answered in between", [*item["questions"], f"Answer: {item['answer']}"]))
+        lines = [*item["questions"], f"Answer: {item['answer']}{_describe_name(item)}"]
+        parts.append(SummaryPart("Answered in between", lines))
     return parts
 
 
@@ -123,10 +124,17 @@ def describe_changes(old: Document, new: Document) -> list[Difference]:
     changes += _compare_fields(old.get("fields", []), new.get("fields", []))
     changes += _compare_lists("not_allowed", "Not allowed", *(list(_list_refusals(flow)) for flow in (old, new)))
     items = [
-        [f"{' / '.join(item['questions'])} – {item['answer']}" for item in flow.get("questions_and_answers", ())]
+        [
+            f"{' / '.join(item['questions'])} – {item['answer']}{_describe_name(item)}"
+            for item in flow.get("questions_and_answers", ())
+        ]
         for flow in (old, new)
     ]
     return [*changes, *_compare_lists("questions_and_answers", "Answered in between", *items)]
+
+
+def _describe_name(item: Document) -> str:
+    return f" (short name: {item['short_name']})" if item.get("short_name") else ""
 
 
 def _list_refusals(flow: Document) -> Iterator[str]:

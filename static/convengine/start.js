@@ -287,7 +287,7 @@
         showSaving();
         if (event.target.name === "code") event.target.dataset.own = event.target.value && "yes";
         if (event.target.name === "title") suggestCode();
-        if (/-(title|examples|pattern|tried)$/.test(event.target.name)) advise();
+        if (/-(title|examples|pattern|tried|questions|short_name)$/.test(event.target.name)) advise();
     });
     // The reason is asked for once there is something to save.
     const showSaving = () => form.classList.remove("ce-is-unchanged");

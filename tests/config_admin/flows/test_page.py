@@ -15,9 +15,11 @@ from config_admin import models as m
 from config_admin.editing.links import workspace_url
 from config_admin.flows.mapping import normalise_flow, write_rows
 from config_admin.flows.reading import read_flow
-from config_admin.flows.saving import create_flow
+from config_admin.flows.saving import create_flow, update_flow
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
+from convengine.engine.clarification.collision import get_intent_name
+from convengine.engine.understanding.phrases.intent_words import list_intent_words
 from tests.api import Caller
 from tests.config_admin.admin.pages import newest
 from tests.config_admin.builders import make
@@ -272,6 +274,15 @@ def test_a_name_that_is_almost_that_of_a_field_is_refused_where_it_is_typed(
     assert ("id_answer", True) in [(each.anchor, written in each.text) for each in shown.context["problems"]]
 
 
+@pytest.mark.parametrize(
+    ("title", "question", "kind"), [("Damage", "What happened?", "long"), ("Surname", "What is your surname?", "short")]
+)
+def test_the_page_says_whether_a_text_is_read_as_a_long_one(ben: Client, title: str, question: str, kind: str) -> None:
+    card = get_card(send(ben, _check="1", **PET | {"field-0-title": title, "field-0-question": question}))
+
+    assert card["type"].hints[0].startswith(f"Read as a {kind} text")
+
+
 def test_each_text_offers_the_fields(ben: Client) -> None:
     card = get_card(send(ben, _check="1", **PET))
 
@@ -314,6 +325,24 @@ def test_somebody_talks_to_a_flow_before_it_is_saved_and_nothing_is_stored(ben: 
     ]
     assert "How the message was read" in said.content.decode()
     assert before == {model: model._base_manager.count() for model in apps.get_models()}
+
+
+def test_a_question_in_between_has_a_short_name_which_trains_nothing(ben: Client) -> None:
+    page = send(ben, _check="1", **QUESTION)
+    assert "Proposed" in page.content.decode()
+    create_hours(questions_and_answers=[{"questions": ["where can I leave my bike"], "answer": "Here."}])
+    before = set(list_intent_words(snapshots.current()))
+    update_flow(
+        {**read("HOURS"), "questions_and_answers": [
+            {"questions": ["where can I leave my bike"], "answer": "Here.", "short_name": "Bikes"}
+        ]},
+        author="ben", reason="short",
+    )  # fmt: skip
+
+    assert get_intent_name(snapshots.current(), "HOURS_Q1") == "Bikes"
+    assert read("HOURS")["questions_and_answers"][0]["short_name"] == "Bikes"
+    words = {word for word in before if word.intent != "HOURS_Q1"}
+    assert set(list_intent_words(snapshots.current())) == words
 
 
 def test_what_was_said_can_be_kept_as_a_test(ben: Client) -> None:

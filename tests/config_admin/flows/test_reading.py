@@ -55,7 +55,7 @@ for _number, _only_if in enumerate(
 ):
     FIELDS[_number]["only_if"] = _only_if
 QUESTIONS = [
-    {"questions": ["how much is a table", "what are your prices"], "answer": "It is free."},
+    {"questions": ["how much is a table", "what are your prices"], "answer": "It is free.", "short_name": "Prices"},
     {"questions": ["where are you"], "answer": "In the old town."},
 ]
 FULL = {

@@ -92,7 +92,7 @@ def test_what_was_changed_by_hand_stays() -> None:
         )
         schema = m.CeOutputSchema.objects.get(intent_code="BOOKING")
         schema.json_schema["properties"]["seats"] = {"type": "array", "items": {"type": "string"}}
-        schema.json_schema["properties"]["date"]["x-labels"] = ["day"]
+        schema.json_schema["properties"]["date"]["x-done"] = "Noted."
         schema.json_schema["required"].append("seats")
         schema.save()
         m.CeIntentClassifier.objects.filter(pattern="book a table").update(priority=7)
@@ -102,7 +102,7 @@ def test_what_was_changed_by_hand_stays() -> None:
 
     schema.refresh_from_db()
     properties = schema.json_schema["properties"]
-    assert (properties["date"]["title"], properties["date"]["x-labels"]) == ("The date", ["day"])
+    assert (properties["date"]["title"], properties["date"]["x-done"]) == ("The date", "Noted.")
     assert ("time" in properties, "seats" in properties) == (False, True)
     assert "seats" in schema.json_schema["required"]
     assert m.CeIntentClassifier.objects.filter(pk=hand.pk).exists()

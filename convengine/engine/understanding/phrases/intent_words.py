@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
+from convengine.engine.turn.scope import QUESTION_BESIDE_FLOW
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 
@@ -22,9 +23,13 @@ class IntentWord(NamedTuple):
 
 
 def list_intent_words(snapshot: Snapshot) -> Iterator[IntentWord]:
-    """The names of intents that have one, and the options of their forms, at most _MOST_OPTIONS of a field."""
+    """The names of intents that have one, and the options of their forms, at most _MOST_OPTIONS of a field.
+
+    The short name of a question beside a flow only says to users what the answer is about.
+    """
     for intent in snapshot.enabled_rows(rows.Intent):
-        if intent.display_name and not blank(intent.display_name):
+        is_beside = QUESTION_BESIDE_FLOW.fullmatch(code(intent.intent_code))
+        if intent.display_name and not blank(intent.display_name) and not is_beside:
             yield IntentWord(code(intent.intent_code), intent.display_name.strip(), is_option=False)
     for row in snapshot.enabled_rows(rows.OutputSchema):
         properties = row.json_schema.get("properties") if isinstance(row.json_schema, Mapping) else None
