@@ -2,12 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 
 from convengine.engine.forms.asking import find_conversation_locale, find_form_locale
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import is_final_state
-from convengine.engine.forms.session_form import find_asked_field, find_known_schema, find_schema, list_held
+from convengine.engine.forms.named_change import read_named_change
+from convengine.engine.forms.session_form import (
+    find_asked_field,
+    find_earlier_days,
+    find_known_schema,
+    find_schema,
+    list_held,
+)
 from convengine.engine.forms.settings import BARE_ANSWER, COUNTRY
 from convengine.engine.forms.stages import FINDER_ERROR, MESSAGE_UNDERSTOOD
 from convengine.engine.text.compare import code
@@ -25,7 +31,7 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
-from convengine.engine.understanding.kinds.days import find_now, read_day
+from convengine.engine.understanding.kinds.days import find_now
 from convengine.engine.understanding.language import Tables, get_tables, list_languages
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
@@ -217,6 +223,15 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
     )
 
 
+def read_change(session: Session, turn: Turn, row: OutputSchema) -> Reading | None:
+    """The change that the name of a field begins, once the form has all its values. Returns None for none."""
+    form = get_form(turn.snapshot, row)
+    open_form = _make_open_form(session, turn, row, form, is_opener=False)
+    if not (open_form.is_confirming or open_form.asks_what_to_change):
+        return None
+    return read_named_change(understand_message(session, turn, form), open_form)
+
+
 def list_said_again(session: Session, turn: Turn, row: OutputSchema) -> tuple[str, ...]:
     """The fields whose value the message says once more: it is read again, as if the form held nothing."""
     form = get_form(turn.snapshot, row)
@@ -368,21 +383,6 @@ def _collect_own_words(turn: Turn) -> dict[str, frozenset[str]]:
     for intent in turn.snapshot.enabled_rows(rows.Intent):
         words.setdefault(code(intent.intent_code), set()).update(fold_label(intent.name))
     return {intent: frozenset(found_words) for intent, found_words in words.items()}
-
-
-def find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict[str, date]:
-    """For each date field behind one that holds a day to come: that day."""
-    earlier: dict[str, date] = {}
-    last: date | None = None
-    for field in (field for field in form.leaves if field.spec.kind in _DAYS):
-        if last is not None:
-            earlier[field.path] = last
-        day = read_day(held.get(field.path))
-        last = day if day and day >= today else last
-    return earlier
-
-
-_DAYS = (Kind.DATE, Kind.DATE_TIME)
 
 
 @once_per_moment

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, read_on_no
-from convengine.engine.forms.message import find_open_schema, read_message
+from convengine.engine.forms.message import find_open_schema, read_change, read_message
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
 from convengine.engine.forms.session_form import (
     decide_schema,
@@ -68,6 +68,8 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
         return _settle_offer(session, turn, row, form, is_meant=answer)
     if state.asks_what_to_change and says_only(session, turn, *_NOTHING):
         return _route(session, turn, row, form)  # The answer of the state repeats the confirmation.
+    if change := read_change(session, turn, row):
+        return _apply(session, turn, row, form, check_reading(session, turn, row, form, change))
     return (_apply_edit if allows_edit else _apply_correction)(session, turn, row, form)
 
 
