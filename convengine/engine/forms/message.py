@@ -1,12 +1,11 @@
 """The user's message of a turn: understood once, and read once into each form (docs/forms.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from convengine.engine.forms.asking import find_conversation_locale, find_form_locale
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import is_final_state
-from convengine.engine.forms.named_change import read_named_change
 from convengine.engine.forms.session_form import (
     find_asked_field,
     find_earlier_days,
@@ -211,7 +210,7 @@ def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: 
 def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> Reading:
     """Read the message into the form; `read_message` keeps the result for the turn."""
     understanding = understand_message(session, turn, form)
-    open_form = _make_open_form(session, turn, row, form, is_opener=is_opener)
+    open_form = make_open_form(session, turn, row, form, is_opener=is_opener)
     asked_field = open_form.asked_field
     takes_text = asked_field is not None and asked_field.spec.kind in (Kind.TEXT, Kind.PERSON)
     return read_into_form(
@@ -223,13 +222,14 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
     )
 
 
-def read_change(session: Session, turn: Turn, row: OutputSchema) -> Reading | None:
-    """The change that the name of a field begins, once the form has all its values. Returns None for none."""
+def read_as_open(session: Session, turn: Turn, row: OutputSchema, paths: Collection[str]) -> Reading:
+    """What the message says if the form did not hold the values of these fields."""
     form = get_form(turn.snapshot, row)
-    open_form = _make_open_form(session, turn, row, form, is_opener=False)
-    if not (open_form.is_confirming or open_form.asks_what_to_change):
-        return None
-    return read_named_change(understand_message(session, turn, form), open_form)
+    held = {path: value for path, value in list_held(session, form).items() if path not in paths}
+    open_form = replace(make_open_form(session, turn, row, form, is_opener=False), held=held)
+    situation = replace(describe_situation(session, turn, form), held=held)
+    finders = _find_finders(session, turn, form)
+    return read_into_form(understand_message(session, turn, form), open_form, finders, situation)
 
 
 def list_said_again(session: Session, turn: Turn, row: OutputSchema) -> tuple[str, ...]:
@@ -239,10 +239,7 @@ def list_said_again(session: Session, turn: Turn, row: OutputSchema) -> tuple[st
     says_else = understanding.is_bare_move or understanding.find_move(MoveKind.ASK) is not None
     if not held or says_else or is_same_phrase(session, turn):
         return ()
-    finders = _find_finders(session, turn, form)
-    open_form = replace(_make_open_form(session, turn, row, form, is_opener=False), held={})
-    situation = replace(describe_situation(session, turn, form), held={})
-    taken = read_into_form(understanding, open_form, finders, situation).taken
+    taken = read_as_open(session, turn, row, held).taken
     return tuple(item.field for item in taken if held.get(item.field) == item.value)
 
 
@@ -321,7 +318,7 @@ def find_asked_path(session: Session, turn: Turn, row: OutputSchema, form: Form)
     return asked_path if form.field(asked_path) else ""
 
 
-def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> OpenForm:
+def make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> OpenForm:
     """The form as it stands before the message is read: what it holds and asks, and what it waits for."""
     state = DialogueState.of(session)
     asked_path = find_asked_path(session, turn, row, form)

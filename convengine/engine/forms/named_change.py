@@ -21,7 +21,7 @@ def read_named_change(understanding: Understanding, form: OpenForm) -> Reading |
     other messages.
     """
     labels = find_labels(understanding, form)
-    end = _find_end_of_name(understanding, labels)
+    end = _find_end_of_name(understanding, form, labels)
     if not end:
         return None
     path, start = labels[0].field, _find_text_start(understanding, end)
@@ -37,14 +37,17 @@ def read_named_change(understanding: Understanding, form: OpenForm) -> Reading |
     return Reading(taken=(Taken(path, understanding.quote(start, last), *position, CORRECTION, is_echoed=True),))
 
 
-def _find_end_of_name(understanding: Understanding, labels: tuple[Label, ...]) -> int:
-    """The word behind the name that the message begins with, but for small words; 0 for none.
+def _find_end_of_name(understanding: Understanding, form: OpenForm, labels: tuple[Label, ...]) -> int:
+    """The word behind the name that the message begins with, but for small words and those of its question; 0 for none.
 
-    "The names of my pets" may be said for "Names of the pets".
+    "The names of my pets" may be said for "Pets", whose question is "What are the names of your pets?".
     """
     moves = [move for move in understanding.moves if move.kind in (MoveKind.NEGATE, MoveKind.CORRECT)]
     small = cover(understanding.cues) | cover(moves)
-    small |= {index for index, word in enumerate(understanding.words) if word.is_sign}
+    item = form.field(labels[0].field) if labels else None
+    question_words = item.question if item else frozenset()
+    typed = [understanding.quote(index, index + 1).casefold() for index, _ in enumerate(understanding.words)]
+    small |= {index for index, word in enumerate(understanding.words) if word.is_sign or typed[index] in question_words}
     if not labels or not small.issuperset(range(labels[0].start)):
         return 0
     end = labels[0].end
