@@ -27,6 +27,21 @@ class _Document:
     written: dict[tuple[str, int], Mapping[str, Json]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Dependency:
+    """A field that is asked for only by the value of another one."""
+
+    field: str
+    decider: str
+    condition: Mapping[str, Json]
+    #: It is asked for where the condition holds, else where it does not.
+    holds: bool
+
+    def allows(self, value: Json) -> bool:
+        """True for a value of the deciding field with which the other one is asked for."""
+        return get_validator(self.condition).is_valid({self.decider: value}) is self.holds
+
+
 def write_out(schema: Json) -> Json:
     """The schema without references and choices that only say what one property is."""
     return _write_out(schema, _Document(schema), _DEPTH) if isinstance(schema, Mapping) else schema
@@ -56,6 +71,17 @@ def list_inapplicable(schema: Mapping[str, Json], values: Mapping[str, Json]) ->
     holding = (_find_part(rule, values) for rule in _list_rules(schema))
     applicable = {name for part in holding if isinstance(part, Mapping) for name in _list_dependent(part)}
     return frozenset(name for part in _list_parts(schema) for name in _list_dependent(part)) - applicable
+
+
+def list_dependencies(schema: Mapping[str, Json]) -> Iterator[Dependency]:
+    """Which fields are asked for by the value of one other field."""
+    for rule in _list_rules(schema):
+        properties = rule["if"].get("properties")
+        if isinstance(properties, Mapping) and len(properties) == 1:
+            for key in _PARTS:
+                part = rule.get(key)
+                for name in _list_dependent(part) if isinstance(part, Mapping) else ():
+                    yield Dependency(name, next(iter(properties)), rule["if"], holds=key == "then")
 
 
 def sort_declared(properties: Mapping[str, Json]) -> list[tuple[str, Mapping[str, Json]]]:

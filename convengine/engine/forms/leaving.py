@@ -5,7 +5,7 @@ from enum import StrEnum
 from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnLeave, is_final_state, keep_for_person, leave_form, read_on_leave
-from convengine.engine.forms.message import find_open_schema, read_message, understand_message
+from convengine.engine.forms.message import find_open_schema, is_bare_answer, read_message, understand_message
 from convengine.engine.forms.session_form import find_asked_field
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
 from convengine.engine.forms.store_reading import TABLES_THEN_WORDS, find_extractor
@@ -72,8 +72,9 @@ def may_want_to_leave(session: Session, turn: Turn) -> bool:
         return False
     if routed == PolicyDecision.EXECUTE_PENDING_ACTION or decide_on_leave(session, turn, row) is None:
         return False
+    farewell = understand_message(session, turn).find_move(MoveKind.FAREWELL)
     is_doubtful = (
-        says(session, turn, MoveKind.FAREWELL)
+        (farewell is not None and (farewell.probability == 1 or not is_bare_answer(session, turn)))
         or may_say(session, turn, MoveKind.LEAVE)
         or bool(find_doubtful_subject(session, turn))
     )

@@ -1,13 +1,18 @@
 """The user's message of a turn: understood once, and read once into each form (docs/forms.md)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 
 from convengine.engine.forms.asking import find_conversation_locale, find_form_locale
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.life import is_final_state
-from convengine.engine.forms.session_form import find_asked_field, find_known_schema, find_schema, list_held
+from convengine.engine.forms.session_form import (
+    find_asked_field,
+    find_earlier_days,
+    find_known_schema,
+    find_schema,
+    list_held,
+)
 from convengine.engine.forms.settings import BARE_ANSWER, COUNTRY
 from convengine.engine.forms.stages import FINDER_ERROR, MESSAGE_UNDERSTOOD
 from convengine.engine.text.compare import code
@@ -25,7 +30,7 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
-from convengine.engine.understanding.kinds.days import find_now, read_day
+from convengine.engine.understanding.kinds.days import find_now
 from convengine.engine.understanding.language import Tables, get_tables, list_languages
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
@@ -205,7 +210,7 @@ def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: 
 def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> Reading:
     """Read the message into the form; `read_message` keeps the result for the turn."""
     understanding = understand_message(session, turn, form)
-    open_form = _make_open_form(session, turn, row, form, is_opener=is_opener)
+    open_form = make_open_form(session, turn, row, form, is_opener=is_opener)
     asked_field = open_form.asked_field
     takes_text = asked_field is not None and asked_field.spec.kind in (Kind.TEXT, Kind.PERSON)
     return read_into_form(
@@ -217,6 +222,16 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
     )
 
 
+def read_as_open(session: Session, turn: Turn, row: OutputSchema, paths: Collection[str]) -> Reading:
+    """What the message says if the form did not hold the values of these fields."""
+    form = get_form(turn.snapshot, row)
+    held = {path: value for path, value in list_held(session, form).items() if path not in paths}
+    open_form = replace(make_open_form(session, turn, row, form, is_opener=False), held=held)
+    situation = replace(describe_situation(session, turn, form), held=held)
+    finders = _find_finders(session, turn, form)
+    return read_into_form(understand_message(session, turn, form), open_form, finders, situation)
+
+
 def list_said_again(session: Session, turn: Turn, row: OutputSchema) -> tuple[str, ...]:
     """The fields whose value the message says once more: it is read again, as if the form held nothing."""
     form = get_form(turn.snapshot, row)
@@ -224,10 +239,7 @@ def list_said_again(session: Session, turn: Turn, row: OutputSchema) -> tuple[st
     says_else = understanding.is_bare_move or understanding.find_move(MoveKind.ASK) is not None
     if not held or says_else or is_same_phrase(session, turn):
         return ()
-    finders = _find_finders(session, turn, form)
-    open_form = replace(_make_open_form(session, turn, row, form, is_opener=False), held={})
-    situation = replace(describe_situation(session, turn, form), held={})
-    taken = read_into_form(understanding, open_form, finders, situation).taken
+    taken = read_as_open(session, turn, row, held).taken
     return tuple(item.field for item in taken if held.get(item.field) == item.value)
 
 
@@ -306,7 +318,7 @@ def find_asked_path(session: Session, turn: Turn, row: OutputSchema, form: Form)
     return asked_path if form.field(asked_path) else ""
 
 
-def _make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> OpenForm:
+def make_open_form(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_opener: bool) -> OpenForm:
     """The form as it stands before the message is read: what it holds and asks, and what it waits for."""
     state = DialogueState.of(session)
     asked_path = find_asked_path(session, turn, row, form)
@@ -368,21 +380,6 @@ def _collect_own_words(turn: Turn) -> dict[str, frozenset[str]]:
     for intent in turn.snapshot.enabled_rows(rows.Intent):
         words.setdefault(code(intent.intent_code), set()).update(fold_label(intent.name))
     return {intent: frozenset(found_words) for intent, found_words in words.items()}
-
-
-def find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict[str, date]:
-    """For each date field behind one that holds a day to come: that day."""
-    earlier: dict[str, date] = {}
-    last: date | None = None
-    for field in (field for field in form.leaves if field.spec.kind in _DAYS):
-        if last is not None:
-            earlier[field.path] = last
-        day = read_day(held.get(field.path))
-        last = day if day and day >= today else last
-    return earlier
-
-
-_DAYS = (Kind.DATE, Kind.DATE_TIME)
 
 
 @once_per_moment

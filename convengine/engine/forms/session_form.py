@@ -4,6 +4,7 @@ An exact state goes before ANY, then priority, then id. The intent must always b
 """
 
 from collections.abc import Mapping
+from datetime import date
 
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
 from convengine.engine.rules.choice import Choice, choose_row, find_row
@@ -18,8 +19,12 @@ from convengine.engine.turn.scope import ANY, is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.kinds.days import read_day
 from convengine.json_value import Json
 
+#: Kinds of fields with a day.
+_DAYS = (Kind.DATE, Kind.DATE_TIME)
 #: Reason why a row in scope does not count: it is not written in JSON Schema.
 SCHEMA_TYPE = "SCHEMA_TYPE"
 
@@ -84,6 +89,18 @@ def find_value(context: Mapping[str, Json], path: str) -> Json:
     for part in path.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     return value
+
+
+def find_earlier_days(form: Form, held: Mapping[str, Json], today: date) -> dict[str, date]:
+    """For each date field behind one that holds a day to come: that day."""
+    earlier: dict[str, date] = {}
+    last: date | None = None
+    for field in (field for field in form.leaves if field.spec.kind in _DAYS):
+        if last is not None:
+            earlier[field.path] = last
+        day = read_day(held.get(field.path))
+        last = day if day and day >= today else last
+    return earlier
 
 
 def remember_schema(session: Session, row: rows.OutputSchema | None) -> Session:

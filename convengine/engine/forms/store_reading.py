@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeVar
 
+from convengine.engine.forms.dependent_fields import settle_dependents
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.life import read_on_no
 from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, list_said_again
@@ -68,7 +69,9 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     held, offered_before = list_held(session, form), DialogueState.of(session).offered
     # What the form holds already is no change.
     reading = replace(reading, taken=tuple(item for item in reading.taken if held.get(item.field) != item.value))
-    reading = drop_accidents(session, form, find_asked_path(session, turn, row, form), reading)
+    asked_path = find_asked_path(session, turn, row, form)
+    reading = drop_accidents(session, form, asked_path, reading)
+    reading = settle_dependents(session, turn, row, form, asked_path, reading)
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))
     if session.dialogue.dialogue_act == DialogueAct.EDIT and (reading.refused or reading.named):

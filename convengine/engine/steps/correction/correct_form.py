@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, read_on_no
-from convengine.engine.forms.message import find_open_schema, read_message
+from convengine.engine.forms.message import find_open_schema, make_open_form, read_message, understand_message
+from convengine.engine.forms.named_change import read_named_change
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
 from convengine.engine.forms.session_form import (
     decide_schema,
@@ -68,7 +69,17 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
         return _settle_offer(session, turn, row, form, is_meant=answer)
     if state.asks_what_to_change and says_only(session, turn, *_NOTHING):
         return _route(session, turn, row, form)  # The answer of the state repeats the confirmation.
+    if change := _read_named_change(session, turn, row, form):
+        return _apply(session, turn, row, form, check_reading(session, turn, row, form, change))
     return (_apply_edit if allows_edit else _apply_correction)(session, turn, row, form)
+
+
+def _read_named_change(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Reading | None:
+    """The change that the name of a field begins, once the form has all its values. Returns None for none."""
+    open_form = make_open_form(session, turn, row, form, is_opener=False)
+    if not (open_form.is_confirming or open_form.asks_what_to_change):
+        return None
+    return read_named_change(understand_message(session, turn, form), open_form)
 
 
 def _find_correctable(session: Session, turn: Turn, *, allows_edit: bool) -> OutputSchema | None:

@@ -5,7 +5,8 @@ from datetime import UTC, date, datetime
 import pytest
 
 from convengine.engine.forms.form import Form
-from convengine.engine.forms.message import describe_situation, find_earlier_days
+from convengine.engine.forms.message import describe_situation
+from convengine.engine.forms.session_form import find_earlier_days
 from convengine.engine.forms.single_field import read_value
 from convengine.engine.understanding.field import field_spec
 from convengine.engine.understanding.span import Situation

@@ -91,7 +91,8 @@ def test_R120_more_ways_to_say_yes_and_no(text: str, act_name: str) -> None:
 
 def test_a_german_conversation_starts_over_in_german() -> None:
     assert act("Von vorn!", make_config("Session/LOCALE", "de-DE"))[0] == "RESET"
-    assert act("Von vorn!")[0] == "NEW_REQUEST"
+    # A bare move of any language that has tables is understood in every conversation.
+    assert act("Von vorn!")[0] == "RESET"
 
 
 def test_DA_V13_a_short_text_answers_only_while_something_is_asked() -> None:
