@@ -86,7 +86,7 @@ def _find_part(key: str, at: int, form: OpenForm, grammar: Grammar) -> Label | N
 
 @lru_cache(maxsize=256)
 def get_own_stems(fields: tuple[FormField, ...], grammar: Grammar) -> Mapping[str, FormField]:
-    """By the stem of a word that only one field's names have, or a word that means the same: the field, but for texts."""
+    """By the stem of a word that only one field's names have, or of one that means the same: the field; not a text."""
     owners: dict[str, set[FormField]] = {}
     same: dict[str, list[str]] = {}
     for word, value in grammar.list_words("same_name"):

@@ -277,12 +277,6 @@ def test_a_correction_is_a_move_and_a_reason(caller: Caller) -> None:
 @pytest.mark.parametrize(
     ("said", "text", "title", "why"),
     [
-        (
-            "I came here last week on 2030-03-04",
-            "on 2030-03-04",
-            "Day",
-            "The message tells of others or of another time.",
-        ),
         ("not on 2030-03-04", "on 2030-03-04", "Day", "The message says that it is not meant."),
         ("not large", "large", "Size", "The message says that it is not meant."),
         ("definitely not small", "small", "Size", "The message says that it is not meant."),
