@@ -12,6 +12,7 @@ from config_admin.flows.mapping import COLLECT, write_rows
 from config_admin.models import CeConfig
 from config_admin.transfer.apply_import import add_rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.encoder import load_encoder
 from convengine.play.play import Message, PlayedConversation, play
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.wiring import OutsideWorld
@@ -177,6 +178,7 @@ def test_no_call_takes_long_either() -> None:
     patterns = "\\b\\d{16}\\b\n(a+)+$"
     CeConfig.objects.create(config_type="AUDIT", config_key="REDACT_PATTERNS", config_value=patterns)
     _add_flows()
+    load_encoder()  # As servers do before they serve.
     caller, size = Caller(), 4_000
     caller.say("book a visit")
     for message in make_messages(SEED, 10):
