@@ -218,6 +218,8 @@ class Chart:
         #: For a phrase that may contain itself, the word from which on its matches are known.
         self._known_from: dict[str, int] = {}
         self._occurs: dict[str, bool] = {}
+        #: Its words without the small ones beside an answer, once they are known.
+        self.telling: frozenset[int] | None = None
         #: By word, what may begin there.
         self._names: dict[int, frozenset[str]] = {}
 

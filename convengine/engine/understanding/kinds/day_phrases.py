@@ -49,12 +49,14 @@ class DayContext:
     held: date | None = None
     #: The day of the date field before this one.
     earlier: date | None = None
+    #: The question or the message says that the day is over.
+    tells_past: bool = False
     #: The first and the last day of the week or month that the last answer named: "next week", then "Wednesday".
     period: tuple[date, date] | None = None
 
     @property
     def is_past(self) -> bool:
-        return self.bounds.lies_in_past(self.today)
+        return self.tells_past or self.bounds.lies_in_past(self.today)
 
     def choose(self, days: Sequence[date]) -> tuple[date, ...]:
         """The next of the days, if possible one that the field allows; the last one where its bounds say past.

@@ -68,7 +68,7 @@ class PersonFinder:
             return []
         only = all(spec.name in parts for spec in specs if spec.kind is Kind.TEXT)
         name = next(_list_names(chart, is_only=only), None)
-        return list(_deal(chart, _widen(chart, *name), parts)) if name else []
+        return list(_deal(chart, _widen(chart, name), parts)) if name else []
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The name as it is typed. Returns None for a field that takes no name.
@@ -167,13 +167,14 @@ def _may_be_name(chart: Chart, start: int, end: int) -> bool:
     return len(at) > 1 and not is_never and is_long
 
 
-def _widen(chart: Chart, start: int, end: int, is_asked: bool) -> tuple[int, int, bool]:
+def _widen(chart: Chart, name: _Name) -> _Name:
     """The name with the words with capitals beside it: the "Max" of "Max Power", the "An" of "Văn An"."""
+    start, end = name.start, name.end
     while start and (before := _find_before(chart, start)) < start and _belongs_before(chart, before):
         start = before
     while end < len(chart.words) and _is_letters(chart, end) and _is_capital(chart, end) and not _is_small(chart, end):
         end += 1
-    return start, end, is_asked
+    return name._replace(start=start, end=end)
 
 
 def _find_before(chart: Chart, start: int) -> int:
