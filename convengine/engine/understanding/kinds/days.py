@@ -245,6 +245,8 @@ def _borrow_month(first: Phrase, last: Phrase) -> Phrase:
     if last.means != "day_of_month":
         return first
     months = {key: value for key, value in last.slots.items() if key != "weekday"}
+    if day > last.slots["month_day"]:  # "From the 28th to 2 December"
+        months = {"month": (last.slots["month"] - 2) % 12 + 1}
     return Phrase("day_of_month", {**months, "month_day": day})
 
 

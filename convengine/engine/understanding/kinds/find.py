@@ -15,7 +15,7 @@ _RIVALS: Mapping[Sort, tuple[Sort, ...]] = {
     Sort.LENGTH: (Sort.DAY, Sort.CLOCK, Sort.NUMBER),
 }
 #: Between two numbers without blanks, these make them one: "14:30", "3.5", "5/12", "10:00+02:00".
-_JOINTS = (".", ",", ":", "/", "+", "'")
+_JOINTS = (".", ",", ":", ";", "/", "+", "'")
 #: Classes of words that may stand beside a whole answer.
 _BESIDE_WHOLE = ("filler", "courtesy", "opening", "lead_in", "lead_out", "correction", "label_joint")
 #: Longer numbers on both sides of a hyphen are whole days or codes, shorter ones a range: "2-3 weeks".
@@ -54,15 +54,16 @@ def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:
 
 def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, Match]]:
     """The longest phrase at each word that reaches further than those before; none that splits a number."""
-    last = 0
+    last, is_open = 0, True
     for start in range(len(chart.words)):
-        if starts_inside_number(chart.words, start):
+        # Of "2 October, 1 adult", the day is the 2nd.
+        if starts_inside_number(chart.words, start) or (start < last and not is_open):
             continue
         whole = (match for match in chart.match(sort.value, start) if not starts_inside_number(chart.words, match.end))
         match = next(whole, None)
         if match is not None and match.end > last:
             yield start, match
-            last = match.end
+            last, is_open = match.end, is_weak(chart, start, match.end, match.value)
 
 
 def _list_furthest_ends(chart: Chart, sorts: Sequence[Sort]) -> Sequence[int]:

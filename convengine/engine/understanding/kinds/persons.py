@@ -139,8 +139,9 @@ def _list_runs(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
 
 def _is_listed(chart: Chart, start: int, end: int) -> bool:
     """True between commas: "for 4, Ann Hill, at 7"."""
+    is_new = all(_is_new(chart, at) and chart.words[at].key not in chart.grammar.talk for at in range(start, end))
     before, behind = (chart.words[at].key if 0 <= at < len(chart.words) else "" for at in (start - 1, end))
-    return before in _PARTING and behind in (*_PARTING, ".")
+    return is_new and before in _PARTING and behind in (*_PARTING, ".")
 
 
 def _match_lead(chart: Chart, at: int) -> Match | None:
