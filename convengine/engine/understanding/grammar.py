@@ -62,6 +62,8 @@ class Grammar:
         #: By the name of a phrase: the names of its slots.
         self._slots: dict[str, set[str]] = {}
         self._recursive: dict[str, bool] = {}
+        #: The users' language is another one, of which it has the calendar alone.
+        self.is_borrowed = False
         #: Every word that some phrase or class has.
         self.words: set[str] = set()
         #: Words that say nothing of a value.

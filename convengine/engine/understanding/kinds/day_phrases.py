@@ -169,7 +169,7 @@ def _read_after_held(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_day_of_month(slots: Slots, context: DayContext) -> Days:
-    return _place_day(slots, context, slots["month_day"], slots["month"])
+    return _place_day(slots, context, slots["month_day"], slots.get("month", slots.get("month_number")))
 
 
 def _list_near_days(number: int, base: date, context: DayContext) -> list[date]:
