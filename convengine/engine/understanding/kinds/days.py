@@ -12,7 +12,7 @@ from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.clock_phrases import list_starts, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, read_date_bound
 from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext, read_days
-from convengine.engine.understanding.kinds.find import find_phrases, starts_inside_number
+from convengine.engine.understanding.kinds.find import find_phrases, is_range, starts_inside_number
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages
 from convengine.engine.understanding.span import (
@@ -24,7 +24,7 @@ from convengine.engine.understanding.span import (
     choose_among,
     refuse,
 )
-from convengine.engine.understanding.words import Word, fold
+from convengine.engine.understanding.words import fold
 from convengine.json_value import Json
 
 #: What phrases mean that have a day and its month.
@@ -195,7 +195,7 @@ def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
     """The spans with both days of "27-29 Nov"; of their words alone, no day is found."""
     words = chart.words
     for at in range(len(words) - 2):
-        if words[at + 1].key == "-" and _is_joined(words[at : at + 3]):
+        if is_range(words, at):
             last = next((item for item in chart.match(Sort.DAY, at + 2) if item.value.means in _NAMING_MONTH), None)
             if last and (first := chart.match("day_number", at)):
                 days = [
@@ -206,13 +206,10 @@ def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
     return sorted(spans, key=lambda span: span.start)
 
 
-def _is_joined(words: Sequence[Word]) -> bool:
-    return words[0].is_number and words[2].is_number and words[1].is_glued and words[2].is_glued
-
-
 def _add_short_year(chart: Chart, span: Span) -> Span:
     """A day that is over, with the two digits of its year: "3rd of May 85". The 85 of "85 people" is none."""
     words, end = chart.words, span.end
+    end += bool(chart.match("label_joint", end)) and not words[end].is_sign
     if span.phrase.means not in _NAMING_MONTH or not span.phrase.slots.keys().isdisjoint(YEARS) or end >= len(words):
         return span
     if not (words[end].is_number and len(words[end].key) == 2) or starts_inside_number(words, end + 1):

@@ -90,6 +90,11 @@ def starts_inside_number(words: Sequence[Word], index: int) -> bool:
     return _is_joined(words, index - 1, index + 1) or _is_joined(words, index - 2, index)
 
 
+def is_range(words: Sequence[Word], start: int) -> bool:
+    """True for two numbers with a hyphen between them, and no blanks: "27-29"."""
+    return start + 2 < len(words) and words[start + 1].key == "-" and _is_joined(words, start, start + 2)
+
+
 def _is_joined(words: Sequence[Word], first: int, last: int) -> bool:
     """True for two numbers with a sign between them, and no blanks."""
     if first < 0 or last >= len(words) or not (words[first].is_number and words[last].is_number):

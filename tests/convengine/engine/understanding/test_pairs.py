@@ -60,6 +60,7 @@ def test_the_end_of_a_range_is_for_the_last_field() -> None:
         ("3 or 4pm", "time"),
         ("2 or 3 hours", "stay"),
         ("2.5 or 3 hours", "stay"),
+        ("2-3 weeks", "stay"),
         ("1 or 1.5 hours", "stay"),
         ("tomorrow or later", "day"),
         ("saturday or the week after", "day"),
