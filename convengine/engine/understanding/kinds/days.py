@@ -107,7 +107,7 @@ class DayFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for days in a message. Of a range, the first day has the month of the last one."""
-        spans = _add_joined_days(chart, find_phrases(chart, Sort.DAY))
+        spans = _add_joined_days(chart, _drop_second_days(find_phrases(chart, Sort.DAY)))
         events = [match for at in range(len(chart.words)) if (match := chart.match_longest("past_event", at))]
         if events:
             spans = [_tell(chart, span, [(event.end - 1) for event in events]) for span in spans]
@@ -189,6 +189,12 @@ def lies_in_past(spec: FieldSpec) -> bool:
         or _asks_for_past(spec)
         or (last.startswith(("today", "now", "yesterday")) and "+" not in last)
     )
+
+
+def _drop_second_days(spans: Sequence[Span]) -> list[Span]:
+    """The spans without those that begin in a day with its month: of "2 October, 1 adult", the day is the 2nd."""
+    ends = [span for span in spans if span.phrase.means in _NAMING_MONTH]
+    return [span for span in spans if not any(other.start < span.start < other.end for other in ends)]
 
 
 def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:

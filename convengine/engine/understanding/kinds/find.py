@@ -54,16 +54,15 @@ def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:
 
 def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, Match]]:
     """The longest phrase at each word that reaches further than those before; none that splits a number."""
-    last, is_open = 0, True
+    last = 0
     for start in range(len(chart.words)):
-        # Of "2 October, 1 adult", the day is the 2nd.
-        if starts_inside_number(chart.words, start) or (start < last and not is_open):
+        if starts_inside_number(chart.words, start):
             continue
         whole = (match for match in chart.match(sort.value, start) if not starts_inside_number(chart.words, match.end))
         match = next(whole, None)
         if match is not None and match.end > last:
             yield start, match
-            last, is_open = match.end, is_weak(chart, start, match.end, match.value)
+            last = match.end
 
 
 def _list_furthest_ends(chart: Chart, sorts: Sequence[Sort]) -> Sequence[int]:
