@@ -193,8 +193,12 @@ def lies_in_past(spec: FieldSpec) -> bool:
 
 def _drop_second_days(spans: Sequence[Span]) -> list[Span]:
     """The spans without those that begin in a day with its month: of "2 October, 1 adult", the day is the 2nd."""
-    ends = [span for span in spans if span.phrase.means in _NAMING_MONTH]
-    return [span for span in spans if not any(other.start < span.start < other.end for other in ends)]
+    kept, end = list[Span](), 0
+    for span in spans:
+        if span.start >= end:
+            kept.append(span)
+            end = span.end if span.phrase.means in _NAMING_MONTH else end
+    return kept
 
 
 def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
