@@ -19,12 +19,22 @@ def mark_touched(chart: Chart, spans: Sequence[Span]) -> list[Span]:
     """The spans; a value that something unread touches is marked."""
     starts = {(span.sort, span.start) for span in spans}
     has_unread = chart.grammar.is_borrowed and _has_unread(chart, spans)
+    plain = cover(span for span in spans if not span.is_weak)
     return [
         replace(span, is_touched=True)
-        if span.sort in _SORTS and (has_unread or _is_touched(chart, span, starts))
+        if span.sort in _SORTS
+        and (has_unread or _is_touched(chart, span, starts) or _is_one_of_numbers(chart, span, plain))
         else span
         for span in spans
     ]
+
+
+def _is_one_of_numbers(chart: Chart, span: Span, plain: set[int]) -> bool:
+    """True for a bare day beside another number that is no value: "28 for 96"."""
+    if span.sort is not Sort.DAY or "day_number" not in span.phrase.slots or not span.is_weak:
+        return False
+    beside = (*range(max(0, span.start - 2), span.start), *range(span.end, min(len(chart.words), span.end + 2)))
+    return any(chart.words[at].is_number and at not in plain for at in beside)
 
 
 def _has_unread(chart: Chart, spans: Sequence[Span]) -> bool:

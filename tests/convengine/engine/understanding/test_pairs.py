@@ -63,6 +63,8 @@ def test_the_end_of_a_range_is_for_the_last_field() -> None:
         ("2-3 weeks", "stay"),
         ("1 or 1.5 hours", "stay"),
         ("tomorrow or later", "day"),
+        ("28 for 96", "day"),
+        ("25 08 19 57", "day"),
         ("saturday or the week after", "day"),
         ("3 or whenever", "time"),
         ("a week or two", "stay"),
