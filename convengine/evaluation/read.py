@@ -71,7 +71,7 @@ class FormReader:
         self.form = Form(schema)
         if self.form.problem:
             raise EvaluationError(f"The form cannot be used: {self.form.problem.reason}.")
-        self._lexicons: dict[str, Lexicon] = {}
+        self._lexicons: dict[Tables, Lexicon] = {}
 
     @cached_property
     def fields(self) -> tuple[FormField, ...]:
@@ -94,10 +94,10 @@ class FormReader:
         return _describe(line, understanding, form, read_into_form(understanding, form, FINDERS, situation))
 
     def _find_lexicon(self, tables: Tables) -> Lexicon:
-        if tables.name not in self._lexicons:
+        if tables not in self._lexicons:
             words = self._own_words
-            self._lexicons[tables.name] = make_lexicon(self.fields, tables.lexicon, list_fillers(self.form), words)
-        return self._lexicons[tables.name]
+            self._lexicons[tables] = make_lexicon(self.fields, tables.lexicon, list_fillers(self.form), words)
+        return self._lexicons[tables]
 
     @cached_property
     def _own_words(self) -> frozenset[str]:

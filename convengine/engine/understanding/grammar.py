@@ -62,6 +62,8 @@ class Grammar:
         #: By the name of a phrase: the names of its slots.
         self._slots: dict[str, set[str]] = {}
         self._recursive: dict[str, bool] = {}
+        #: The users' language is another one, of which it has the calendar alone.
+        self.is_borrowed = False
         #: Every word that some phrase or class has.
         self.words: set[str] = set()
         #: Words that say nothing of a value.
@@ -218,6 +220,8 @@ class Chart:
         #: For a phrase that may contain itself, the word from which on its matches are known.
         self._known_from: dict[str, int] = {}
         self._occurs: dict[str, bool] = {}
+        #: Its words without the small ones beside an answer, once they are known.
+        self.telling: frozenset[int] | None = None
         #: By word, what may begin there.
         self._names: dict[int, frozenset[str]] = {}
 

@@ -37,7 +37,7 @@ class Tables:
 
 def find_language(locale: str) -> str:
     """The folder of a locale's language: `de` for de-DE; English where there is none."""
-    name = locale.replace("_", "-").partition("-")[0].strip().lower()
+    name = _find_code(locale)
     return name if name in list_languages() else DEFAULT
 
 
@@ -59,8 +59,18 @@ def list_languages() -> tuple[str, ...]:
 
 def get_tables(locale: str, *fallbacks: str) -> Tables:
     """The tables of a locale's language; words that it does not have are looked up in those of `fallbacks`."""
-    names = dict.fromkeys((find_language(locale), *(find_language(fallback) for fallback in fallbacks if fallback)))
-    return _load_tables(tuple(names))
+    locales = (locale, *(fallback for fallback in fallbacks if fallback))
+    calendars = dict.fromkeys(code for each in locales if (code := _find_code(each)) in _get_calendars())
+    return _load_tables(tuple(dict.fromkeys(map(find_language, locales))), tuple(calendars), _is_borrowed(locale))
+
+
+def _find_code(locale: str) -> str:
+    return locale.replace("_", "-").partition("-")[0].strip().lower()
+
+
+def _is_borrowed(locale: str) -> bool:
+    """True for a language without a folder, which is read by the tables of another one."""
+    return bool(locale.strip()) and _find_code(locale) not in list_languages()
 
 
 @lru_cache(maxsize=1)
@@ -74,16 +84,41 @@ def read_table(name: str, file: str) -> Table:
     return _read_file(_get_folder() / name / f"{file}.toml")
 
 
-@lru_cache(maxsize=16)
-def _load_tables(names: tuple[str, ...]) -> Tables:
+@lru_cache(maxsize=1)
+def _get_calendars() -> Table:
+    """The calendars of languages without a folder, by the code of the language."""
+    listed = _read_file(resources.files("convengine.engine.understanding") / "calendars.toml")
+    return {code: calendar for code, calendar in listed.items() if code not in list_languages()}
+
+
+@lru_cache(maxsize=64)
+def _load_tables(names: tuple[str, ...], calendars: tuple[str, ...], is_borrowed: bool) -> Tables:
     files = [[read_table(name, file) for file in _FILES] for name in names]
-    return make_tables(names[0], files, read_table(names[0], "say"))
+    files += [[_make_calendar(_get_calendars()[code])] for code in calendars]
+    return make_tables(names[0], files, read_table(names[0], "say"), is_borrowed=is_borrowed)
+
+
+def _make_calendar(calendar: Table) -> Table:
+    """A calendar of `calendars.toml` in the form of a file of tables."""
+    values = [
+        {"class": "month", "words": [[number, *words] for number, words in enumerate(calendar["months"], 1)]},
+        {"class": "weekday", "words": [[number, *words] for number, words in enumerate(calendar["weekdays"])]},
+    ]
+    return {"values": values, "date": [{"means": "day_of_month", "text": [calendar["day"]]}]}
 
 
 def make_tables(
-    name: str, languages: Iterable[Iterable[Table]], say: Table, readers: Mapping[str, Reader] = READERS
+    name: str,
+    languages: Iterable[Iterable[Table]],
+    say: Table,
+    readers: Mapping[str, Reader] = READERS,
+    *,
+    is_borrowed: bool = False,
 ) -> Tables:
-    """Tables from the files of one language or of several, of which the first has precedence."""
+    """Tables from the files of one language or of several, of which the first has precedence.
+
+    `is_borrowed`: users write another language, so that no word is mended to one of these.
+    """
     grammar, compounds, stemmer, typed = Grammar(readers), [], "", list[str]()
     spelling: dict[str, str] = {}
     known: frozenset[str] = frozenset()
@@ -106,10 +141,16 @@ def make_tables(
                 grammar.add_class("stemmer", {stemmer: stemmer})
         known = frozenset(grammar.words)
     parts = [[{word for word, _ in grammar.list_words(row[key])} for key in ("first", "second")] for row in compounds]
+    grammar.is_borrowed = is_borrowed
     grammar.talk, grammar.endings = frozenset(talk), tuple(dict.fromkeys(endings))
     only_typed = {word for class_name in typed for word, _ in grammar.list_words(class_name)}
     pairs = [(first, second) for first, second in parts]
-    lexicon = Lexicon(grammar.words | talk, spelling=spelling, compounds=pairs, typed=only_typed | talk)
+    lexicon = Lexicon(
+        grammar.words | talk,
+        spelling=spelling,
+        compounds=pairs,
+        typed=grammar.words | talk if is_borrowed else only_typed | talk,
+    )
     return Tables(name, grammar, lexicon, say, frozenset(talk), stemmer)
 
 

@@ -186,22 +186,17 @@ class ChoiceFinder:
 
 def _find_places(chart: Chart) -> Iterator[tuple[int, int, int]]:
     """Where a message names an option by its place in the list, and the place. A bare number must be all of it."""
-    rest = find_telling_words(chart)
     for at in range(len(chart.words)):
         match = chart.match_longest(PLACE, at)
         number = next(iter(match.value.slots.values())) if match else 0
-        if (
-            match
-            and number
-            and (match.end > at + 1 or not chart.words[at].is_number or _chooses_whole(chart, rest, at))
-        ):
+        if match and number and (match.end > at + 1 or not chart.words[at].is_number or _chooses_whole(chart, at)):
             yield at, match.end, number - 1 if number > 0 else number
 
 
-def _chooses_whole(chart: Chart, rest: frozenset[int], number_at: int) -> bool:
+def _chooses_whole(chart: Chart, number_at: int) -> bool:
     """True for a number that counts nothing, in a message with nothing else but small words."""
     counts = any(match.end > number_at + 1 for match in chart.match("number", number_at))
-    return not counts and rest <= {number_at}
+    return not counts and find_telling_words(chart) <= {number_at}
 
 
 @lru_cache(maxsize=256)

@@ -28,6 +28,10 @@ class DateBounds:
         """True when no later day than today is allowed."""
         return self.last is not None and self.last <= today
 
+    def is_coming(self, today: date) -> bool:
+        """True when no earlier day than today is allowed."""
+        return self.first is not None and self.first >= today
+
 
 def add_units(day: date, number: int, unit: str) -> date:
     """A day some units later: days, nights, weeks, fortnights, months or years.

@@ -49,12 +49,14 @@ class DayContext:
     held: date | None = None
     #: The day of the date field before this one.
     earlier: date | None = None
+    #: The question or the message says that the day is over.
+    tells_past: bool = False
     #: The first and the last day of the week or month that the last answer named: "next week", then "Wednesday".
     period: tuple[date, date] | None = None
 
     @property
     def is_past(self) -> bool:
-        return self.bounds.lies_in_past(self.today)
+        return self.tells_past or self.bounds.lies_in_past(self.today)
 
     def choose(self, days: Sequence[date]) -> tuple[date, ...]:
         """The next of the days, if possible one that the field allows; the last one where its bounds say past.
@@ -167,7 +169,7 @@ def _read_after_held(slots: Slots, context: DayContext) -> Days:
 
 
 def _read_day_of_month(slots: Slots, context: DayContext) -> Days:
-    return _place_day(slots, context, slots["month_day"], slots["month"])
+    return _place_day(slots, context, slots["month_day"], slots.get("month", slots.get("month_number")))
 
 
 def _list_near_days(number: int, base: date, context: DayContext) -> list[date]:
@@ -324,6 +326,8 @@ def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
 def _find_year(slots: Slots, context: DayContext) -> int | None:
     """The year that is named; "+1" stands for the next one. Returns None if none is named."""
     year = next((slots[name] for name in YEARS if name in slots), None)
+    if isinstance(year, Phrase):
+        return sum(map(int, year.slots.values()))
     return context.today.year + int(year) if isinstance(year, str) else year
 
 

@@ -12,7 +12,7 @@ from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.clock_phrases import list_starts, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, read_date_bound
 from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext, read_days
-from convengine.engine.understanding.kinds.find import find_phrases, starts_inside_number
+from convengine.engine.understanding.kinds.find import find_phrases, is_range, starts_inside_number
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages
 from convengine.engine.understanding.span import (
@@ -24,11 +24,15 @@ from convengine.engine.understanding.span import (
     choose_among,
     refuse,
 )
-from convengine.engine.understanding.words import Word, fold
+from convengine.engine.understanding.words import fold
 from convengine.json_value import Json
 
 #: What phrases mean that have a day and its month.
 _NAMING_MONTH = ("day_of_month", "numeric")
+#: No word says what happened on a day that is further from it.
+_FAR = 5
+#: The slot of a day in a message about something that happened.
+_TOLD = "told"
 #: The slot with the phrase of the first of two days.
 SINCE = "since"
 #: The number of days within which a day with its weekday is looked for.
@@ -47,7 +51,8 @@ def make_context(spec: FieldSpec, situation: Situation) -> DayContext:
         find_order(situation.locale),
         read_day(situation.held.get(spec.name)),
         situation.earlier_days.get(spec.name),
-        read_period(situation.known_part),
+        tells_past=last is None and first is None and _asks_for_past(spec),
+        period=read_period(situation.known_part),
     )
 
 
@@ -102,7 +107,10 @@ class DayFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for days in a message. Of a range, the first day has the month of the last one."""
-        spans = _add_joined_days(chart, find_phrases(chart, Sort.DAY))
+        spans = _add_joined_days(chart, _drop_second_days(find_phrases(chart, Sort.DAY)))
+        events = [match for at in range(len(chart.words)) if (match := chart.match_longest("past_event", at))]
+        if events:
+            spans = [_tell(chart, span, [(event.end - 1) for event in events]) for span in spans]
         if any(map(lies_in_past, specs)):
             spans = [_add_short_year(chart, span) for span in spans]
         for number, (first, last) in enumerate(pairwise(spans)):
@@ -121,9 +129,7 @@ class DayFinder:
         has_year = phrase.means == "iso" or not phrase.slots.keys().isdisjoint(YEARS)
         if not (has_year or is_meant) and names_birth(spec):
             return None
-        context = make_context(spec, situation)
-        if SINCE in phrase.slots and isinstance(first := read_days(phrase.slots[SINCE], context), tuple):
-            context = replace(context, earlier=first[0])
+        context = _find_context(phrase, spec, situation)
         days = read_days(phrase, context)
         if day and clock and isinstance(days, tuple):
             days = _move_days(days, clock, situation)
@@ -143,17 +149,63 @@ def _move_days(days: tuple[date, ...], clock: Phrase, situation: Situation) -> t
     return tuple(move_start(start, zone, situation).date() for start in starts)
 
 
+def _tell(chart: Chart, span: Span, events: Sequence[int]) -> Span:
+    """A day, marked where one of some words says what happened on it. "My phone broke, can I come on Friday?" asks."""
+    for event in events:
+        between = range(event + 1, span.start) if event < span.start else range(span.end, event)
+        if len(between) <= _FAR and not any(chart.words[at].is_sign or _begins_other(chart, at) for at in between):
+            return replace(span, phrase=Phrase(span.phrase.means, {**span.phrase.slots, _TOLD: True}))
+    return span
+
+
+def _begins_other(chart: Chart, at: int) -> bool:
+    """True for words that begin another clause."""
+    wishes = (match for name in ("request", "wish") for match in chart.match(name, at))
+    return bool(chart.match("joint", at)) or any(match.end > at + 1 for match in wishes)
+
+
+@lru_cache(maxsize=1024)
+def _asks_for_past(spec: FieldSpec) -> bool:
+    """True for "On which day was the flight?"."""
+    past = {word for name in list_languages() for word, _ in get_tables(name).grammar.list_words("past_word")}
+    return not past.isdisjoint(fold(word) for word in (*spec.names, *spec.question))
+
+
+def _find_context(phrase: Phrase, spec: FieldSpec, situation: Situation) -> DayContext:
+    """The context for a phrase: what happened is over, and the last of two days follows the first."""
+    context = make_context(spec, situation)
+    if _TOLD in phrase.slots and not context.bounds.is_coming(context.today):
+        context = replace(context, tells_past=True)
+    if SINCE in phrase.slots and isinstance(first := read_days(phrase.slots[SINCE], context), tuple):
+        context = replace(context, earlier=first[0])
+    return context
+
+
 def lies_in_past(spec: FieldSpec) -> bool:
     """True for a field that takes no day to come."""
     last = spec.maximum.lower() if isinstance(spec.maximum, str) else ""
-    return names_birth(spec) or (last.startswith(("today", "now", "yesterday")) and "+" not in last)
+    return (
+        names_birth(spec)
+        or _asks_for_past(spec)
+        or (last.startswith(("today", "now", "yesterday")) and "+" not in last)
+    )
+
+
+def _drop_second_days(spans: Sequence[Span]) -> list[Span]:
+    """The spans without those that begin in a day with its month: of "2 October, 1 adult", the day is the 2nd."""
+    kept, end = list[Span](), 0
+    for span in spans:
+        if span.start >= end:
+            kept.append(span)
+            end = span.end if span.phrase.means in _NAMING_MONTH else end
+    return kept
 
 
 def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
     """The spans with both days of "27-29 Nov"; of their words alone, no day is found."""
     words = chart.words
     for at in range(len(words) - 2):
-        if words[at + 1].key == "-" and _is_joined(words[at : at + 3]):
+        if is_range(words, at):
             last = next((item for item in chart.match(Sort.DAY, at + 2) if item.value.means in _NAMING_MONTH), None)
             if last and (first := chart.match("day_number", at)):
                 days = [
@@ -164,13 +216,10 @@ def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
     return sorted(spans, key=lambda span: span.start)
 
 
-def _is_joined(words: Sequence[Word]) -> bool:
-    return words[0].is_number and words[2].is_number and words[1].is_glued and words[2].is_glued
-
-
 def _add_short_year(chart: Chart, span: Span) -> Span:
     """A day that is over, with the two digits of its year: "3rd of May 85". The 85 of "85 people" is none."""
     words, end = chart.words, span.end
+    end += bool(chart.match("label_joint", end)) and not words[end].is_sign
     if span.phrase.means not in _NAMING_MONTH or not span.phrase.slots.keys().isdisjoint(YEARS) or end >= len(words):
         return span
     if not (words[end].is_number and len(words[end].key) == 2) or starts_inside_number(words, end + 1):
@@ -203,6 +252,8 @@ def _borrow_month(first: Phrase, last: Phrase) -> Phrase:
     if last.means != "day_of_month":
         return first
     months = {key: value for key, value in last.slots.items() if key != "weekday"}
+    if day > last.slots["month_day"]:  # "From the 28th to 2 December"
+        months = {"month": (last.slots["month"] - 2) % 12 + 1}
     return Phrase("day_of_month", {**months, "month_day": day})
 
 

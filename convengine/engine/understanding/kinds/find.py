@@ -15,7 +15,7 @@ _RIVALS: Mapping[Sort, tuple[Sort, ...]] = {
     Sort.LENGTH: (Sort.DAY, Sort.CLOCK, Sort.NUMBER),
 }
 #: Between two numbers without blanks, these make them one: "14:30", "3.5", "5/12", "10:00+02:00".
-_JOINTS = (".", ",", ":", "/", "+", "'")
+_JOINTS = (".", ",", ":", ";", "/", "+", "'")
 #: Classes of words that may stand beside a whole answer.
 _BESIDE_WHOLE = ("filler", "courtesy", "opening", "lead_in", "lead_out", "correction", "label_joint")
 #: Longer numbers on both sides of a hyphen are whole days or codes, shorter ones a range: "2-3 weeks".
@@ -23,7 +23,13 @@ _LONGEST_OF_RANGE = 2
 
 
 def find_telling_words(chart: Chart) -> frozenset[int]:
-    """The words of a message without the small ones that may stand beside a whole answer."""
+    """The words of a message without the small ones that may stand beside a whole answer; found once."""
+    if chart.telling is None:
+        chart.telling = _find_telling_words(chart)
+    return chart.telling
+
+
+def _find_telling_words(chart: Chart) -> frozenset[int]:
     covered = set[int]()
     for at in range(len(chart.words)):
         ends = [match.end for name in _BESIDE_WHOLE if (match := chart.match_longest(name, at))]
@@ -81,6 +87,11 @@ def starts_inside_number(words: Sequence[Word], index: int) -> bool:
     if 0 < index < len(words) and words[index].is_glued and not (words[index - 1].is_sign or words[index].is_sign):
         return words[index - 1].is_number or words[index].is_number
     return _is_joined(words, index - 1, index + 1) or _is_joined(words, index - 2, index)
+
+
+def is_range(words: Sequence[Word], start: int) -> bool:
+    """True for two numbers with a hyphen between them, and no blanks: "27-29"."""
+    return start + 2 < len(words) and words[start + 1].key == "-" and _is_joined(words, start, start + 2)
 
 
 def _is_joined(words: Sequence[Word], first: int, last: int) -> bool:

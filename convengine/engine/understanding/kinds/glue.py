@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.span import Sort, Span
-from convengine.engine.understanding.words import Word
+from convengine.engine.understanding.words import Word, cover
 
 _SORTS = (Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.NUMBER)
 #: Signs that people write beside a number, and that change nothing.
@@ -18,10 +18,29 @@ _YEARS = range(1000, 3000)
 def mark_touched(chart: Chart, spans: Sequence[Span]) -> list[Span]:
     """The spans; a value that something unread touches is marked."""
     starts = {(span.sort, span.start) for span in spans}
+    has_unread = chart.grammar.is_borrowed and _has_unread(chart, spans)
+    plain = cover(span for span in spans if not span.is_weak)
     return [
-        replace(span, is_touched=True) if span.sort in _SORTS and _is_touched(chart, span, starts) else span
+        replace(span, is_touched=True)
+        if span.sort in _SORTS
+        and (has_unread or _is_touched(chart, span, starts) or _is_one_of_numbers(chart, span, plain))
+        else span
         for span in spans
     ]
+
+
+def _is_one_of_numbers(chart: Chart, span: Span, plain: set[int]) -> bool:
+    """True for a bare day beside another number that is no value: "28 for 96"."""
+    if span.sort is not Sort.DAY or "day_number" not in span.phrase.slots or not span.is_weak:
+        return False
+    beside = (*range(max(0, span.start - 2), span.start), *range(span.end, min(len(chart.words), span.end + 2)))
+    return any(chart.words[at].is_number and at not in plain for at in beside)
+
+
+def _has_unread(chart: Chart, spans: Sequence[Span]) -> bool:
+    """True for a word that neither the tables nor a value has: in a language without tables it may change a number."""
+    known, valued = chart.grammar.words | chart.grammar.talk, cover(spans)
+    return any(at not in valued and chart.words[at].key not in known for at in chart.content)
 
 
 def _is_touched(chart: Chart, span: Span, starts: set[tuple[Sort, int]]) -> bool:

@@ -1,10 +1,10 @@
 """Lengths of time as people say them: "two weeks", "90 minutes", "half an hour", stored as ISO 8601."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
-from convengine.engine.understanding.kinds.find import find_phrases
+from convengine.engine.understanding.kinds.find import find_phrases, is_range
 from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
 from convengine.json_value import Json
 
@@ -29,8 +29,11 @@ class LengthFinder:
     """Finds lengths of time (`Sort.LENGTH`), for fields of kind duration."""
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
-        """The phrases for lengths in a message, and of numbers alone for a field that asks for one."""
-        return find_phrases(chart, Sort.LENGTH)
+        """The phrases for lengths in a message, and of numbers alone for a field that asks for one.
+
+        Of "2-3 days", the last one is a length; the first has its unit (`pairs`).
+        """
+        return [*find_phrases(chart, Sort.LENGTH), *_list_last_of_ranges(chart)]
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The length within the bounds of a field.
@@ -41,6 +44,13 @@ class LengthFinder:
             return refuse(Reason.UNIT_MISSING, number=span.phrase.slots["amount"]) if is_meant else None
         parts = read_parts(span.phrase)
         return take_length(spec, parts) if parts else None
+
+
+def _list_last_of_ranges(chart: Chart) -> Iterator[Span]:
+    for at in range(2, len(chart.words)):
+        match = chart.match_longest(Sort.LENGTH, at) if is_range(chart.words, at - 2) else None
+        if match is not None and match.value.means != "bare":
+            yield Span(Sort.LENGTH, at, match.end, match.value)
 
 
 def take_length(spec: FieldSpec, parts: Parts) -> Resolved:

@@ -68,7 +68,7 @@ class PersonFinder:
             return []
         only = all(spec.name in parts for spec in specs if spec.kind is Kind.TEXT)
         name = next(_list_names(chart, is_only=only), None)
-        return list(_deal(chart, name, parts)) if name else []
+        return list(_deal(chart, _widen(chart, name), parts)) if name else []
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The name as it is typed. Returns None for a field that takes no name.
@@ -139,8 +139,9 @@ def _list_runs(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
 
 def _is_listed(chart: Chart, start: int, end: int) -> bool:
     """True between commas: "for 4, Ann Hill, at 7"."""
+    is_new = all(_is_new(chart, at) and chart.words[at].key not in chart.grammar.talk for at in range(start, end))
     before, behind = (chart.words[at].key if 0 <= at < len(chart.words) else "" for at in (start - 1, end))
-    return before in _PARTING and behind in (*_PARTING, ".")
+    return is_new and before in _PARTING and behind in (*_PARTING, ".")
 
 
 def _match_lead(chart: Chart, at: int) -> Match | None:
@@ -165,6 +166,36 @@ def _may_be_name(chart: Chart, start: int, end: int) -> bool:
     is_never = any(chart.match(name, start) for name in _NEVER) and not _is_initial(chart, start)
     is_long = any(_is_new(chart, index) and len(chart.words[index].key) > 1 for index in at)
     return len(at) > 1 and not is_never and is_long
+
+
+def _widen(chart: Chart, name: _Name) -> _Name:
+    """The name with the words with capitals beside it: the "Max" of "Max Power", the "An" of "Văn An"."""
+    start, end = name.start, name.end
+    while start and (before := _find_before(chart, start)) < start and _belongs_before(chart, before):
+        start = before
+    while end < len(chart.words) and _is_letters(chart, end) and _is_capital(chart, end) and not _is_small(chart, end):
+        end += 1
+    return name._replace(start=start, end=end)
+
+
+def _find_before(chart: Chart, start: int) -> int:
+    """The word before a name, behind which the full stop of an initial may stand; the same where a sign parts them."""
+    is_initial = start > 1 and chart.words[start - 1].key == "." and _joins(chart, start - 1)
+    return start - 1 - is_initial
+
+
+def _belongs_before(chart: Chart, at: int) -> bool:
+    is_initial = chart.words[at].end - chart.words[at].start == 1
+    classes = () if is_initial else (*_AROUND, *_NEVER, *_CUES, "question", "request", *_BESIDE)
+    if not is_initial and _is_second_part(chart, at):
+        return False
+    return _is_letters(chart, at) and _is_capital(chart, at) and not any(chart.match(name, at) for name in classes)
+
+
+def _is_second_part(chart: Chart, at: int) -> bool:
+    """True for a word inside of what stands before a name: the "Namen" of "auf den Namen"."""
+    starts = range(max(0, at - _MOST_WORDS), at)
+    return any(match.end > at for start in starts for name in _AROUND for match in chart.match(name, start))
 
 
 def _is_letters(chart: Chart, at: int) -> bool:

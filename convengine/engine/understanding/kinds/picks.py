@@ -1,7 +1,6 @@
 """The answer to "07:00 or 19:00?": what tells one offered value from the others ("pm", "the later one", "the 4th")."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import date, datetime
 
 from convengine.engine.understanding.field import FieldSpec
@@ -37,12 +36,11 @@ def add_picks(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) -
 
 def _list_picks(chart: Chart) -> Iterator[tuple[int, int, Phrase]]:
     """Words that choose a value and are all of a message; no bare number, which is one."""
-    rest = find_telling_words(chart)
     for at in range(len(chart.words)):
         matches = [match for name in (PICK, _PLACE) if (match := chart.match_longest(name, at))]
         longest = max(matches, key=lambda match: match.end, default=None)
         is_bare = longest is not None and longest.end == at + 1 and chart.words[at].is_number
-        if longest and not is_bare and rest <= set(range(at, longest.end)):
+        if longest and not is_bare and find_telling_words(chart) <= set(range(at, longest.end)):
             yield at, longest.end, longest.value
 
 
@@ -67,7 +65,7 @@ def choose_offered(phrase: Phrase, resolved: Resolved | None, offered: Sequence[
     if len(offered) < 2:
         return None
     if resolved and (again := [value for value in resolved.values if value in offered]):
-        return replace(choose_among(again), supplied=resolved.supplied)
+        return choose_among(again)
     choosers = (_choose_by_order, _choose_by_hours, _choose_by_day, _choose_by_half)
     chosen = next((values for choose in choosers if (values := choose(phrase, resolved, offered))), ())
     return choose_among(chosen) if chosen else None

@@ -39,6 +39,8 @@ def test_two_days_are_for_two_fields(text: str, asked_path: str) -> None:
         ("friday to sunday", "2026-11-29"),
         ("from the 27th October until 15th", "2027-11-15"),
         ("16th to 27th", "2026-12-27"),
+        ("from the 28th to 2 December", "2026-12-02"),
+        ("from the 28th to 2 December, 1 adult", "2026-12-02"),
     ],
 )
 def test_the_last_of_two_days_follows_the_first(text: str, departure: str) -> None:
@@ -58,8 +60,11 @@ def test_the_end_of_a_range_is_for_the_last_field() -> None:
         ("3 or 4pm", "time"),
         ("2 or 3 hours", "stay"),
         ("2.5 or 3 hours", "stay"),
+        ("2-3 weeks", "stay"),
         ("1 or 1.5 hours", "stay"),
         ("tomorrow or later", "day"),
+        ("28 for 96", "day"),
+        ("25 08 19 57", "day"),
         ("saturday or the week after", "day"),
         ("3 or whenever", "time"),
         ("a week or two", "stay"),
