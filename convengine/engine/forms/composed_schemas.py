@@ -4,7 +4,7 @@ The parts behind `then` and `else` add their properties; what they require depen
 so does who is asked for what they name (`list_inapplicable`).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from convengine.engine.forms.schema_validator import get_validator
@@ -56,6 +56,25 @@ def list_inapplicable(schema: Mapping[str, Json], values: Mapping[str, Json]) ->
     holding = (_find_part(rule, values) for rule in _list_rules(schema))
     applicable = {name for part in holding if isinstance(part, Mapping) for name in _list_dependent(part)}
     return frozenset(name for part in _list_parts(schema) for name in _list_dependent(part)) - applicable
+
+
+def list_excluded(schema: Mapping[str, Json], values: Mapping[str, Json], changed: Set[str]) -> Set[str]:
+    """The dependent fields that no longer apply because of a changed value."""
+    rules = (rule for rule in _list_rules(schema) if not changed.isdisjoint(_list_deciding(rule)))
+    parts = (part for rule in rules for key in _PARTS if isinstance(part := rule.get(key), Mapping))
+    named = {name for part in parts for name in _list_dependent(part)}
+    return named & list_inapplicable(schema, values)
+
+
+def find_implied(schema: Mapping[str, Json], name: str, values: Mapping[str, Json]) -> dict[str, Json]:
+    """The values of fields without one by which a field is asked for, where its rule names a constant."""
+    implied: dict[str, Json] = {}
+    for rule in _list_rules(schema):
+        part = rule.get("then")
+        if isinstance(part, Mapping) and name in _list_dependent(part):
+            tests = _list_deciding(rule).items()
+            implied |= {key: test["const"] for key, test in tests if key not in values and "const" in test}
+    return implied
 
 
 def sort_declared(properties: Mapping[str, Json]) -> list[tuple[str, Mapping[str, Json]]]:
@@ -169,11 +188,17 @@ def _list_parts(schema: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
         yield from (part for name in _PARTS if isinstance(part := rule.get(name), Mapping))
 
 
+def _list_deciding(rule: Mapping[str, Json]) -> dict[str, Mapping[str, Json]]:
+    """The fields that decide whether a rule holds, with what it tests."""
+    properties = rule["if"].get("properties")
+    listed = properties.items() if isinstance(properties, Mapping) else ()
+    return {name: test if isinstance(test, Mapping) else {} for name, test in listed}
+
+
 def _find_part(rule: Mapping[str, Json], values: Mapping[str, Json]) -> Json:
     """What holds by the values. Returns None while one of those that decide is missing."""
     condition = rule["if"]
-    properties = condition.get("properties")
-    if any(values.get(name) is None for name in (properties if isinstance(properties, Mapping) else ())):
+    if any(values.get(name) is None for name in _list_deciding(rule)):
         return None
     return rule.get("then" if get_validator(condition).is_valid(dict(values)) else "else")
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeVar
 
+from convengine.engine.forms.composed_schemas import find_implied, list_excluded
 from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.life import read_on_no
 from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, list_said_again
@@ -197,7 +198,19 @@ def store_reading(session: Session, form: Form, reading: Reading) -> Session:
         path for path in reading.cleared if "." not in path and not ((field := form.field(path)) and field.required)
     ]
     session = drop_values(session, [path for path in (*reading.cleared, *reading.named) if path not in empty])
-    return session.with_context(dict.fromkeys(empty)) if empty else session
+    session = session.with_context(dict.fromkeys(empty)) if empty else session
+    return _settle_dependent_fields(session, form, {item.field for item in reading.taken})
+
+
+def _settle_dependent_fields(session: Session, form: Form, taken: set[str]) -> Session:
+    """The session with the values that those taken imply, and without those that apply no longer.
+
+    Somebody who names the insurer is insured; somebody who is not insured after all has no insurer.
+    """
+    for name in taken:
+        session = session.with_context(find_implied(form.schema, name, session.context))
+    stale = list_excluded(form.schema, session.context, taken) - taken
+    return drop_values(session, [name for name in stale if session.context.get(name) is not None])
 
 
 def drop_values(session: Session, paths: Iterable[str]) -> Session:

@@ -7,7 +7,7 @@ import pytest
 from convengine.engine.forms.form import Form
 from convengine.engine.forms.store_reading import store_reading
 from convengine.engine.turn.session import Session
-from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.reading import Reading, Taken
 
 TEXT = {"type": "string"}
 ADDRESS = {"type": "object", "properties": {"city": TEXT, "zip": TEXT}, "required": ["zip"]}
@@ -30,6 +30,42 @@ def test_a_field_inside_an_object_is_emptied_like_any_other(reading: Reading, ch
 
     assert session.context == HELD | changed
     assert FORM.status(session.context).invalid == {}
+
+
+DAMAGE = Form(
+    {
+        "type": "object",
+        "properties": {"insured": {"type": "boolean"}, "insurer": TEXT, "witness": TEXT},
+        "required": ["insured"],
+        "allOf": [
+            {"if": {"properties": {"insured": {"const": True}}}, "then": {"required": ["insurer"]}},
+            {"if": {"properties": {"insured": {"not": {"const": True}}}}, "then": {"properties": {"witness": True}}},
+        ],
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("held", "taken", "after"),
+    [
+        ({}, {"insurer": "Alpha"}, {"insurer": "Alpha", "insured": True}),
+        ({"insured": False}, {"insurer": "Alpha"}, {"insurer": "Alpha", "insured": False}),
+        ({"insured": True, "insurer": "Alpha"}, {"insured": False}, {"insured": False}),
+        ({"insured": False, "witness": "Ann"}, {"insured": True}, {"insured": True}),
+        (
+            {"insured": False, "insurer": "Alpha"},
+            {"witness": "Ann"},
+            {"insured": False, "insurer": "Alpha", "witness": "Ann"},
+        ),
+        ({}, {"witness": "Ann"}, {"witness": "Ann"}),
+    ],
+)
+def test_a_value_of_a_dependent_field_decides_and_goes_when_it_applies_no_longer(
+    held: dict[str, Any], taken: dict[str, Any], after: dict[str, Any]
+) -> None:
+    reading = Reading(taken=tuple(Taken(name, value, 0, 0, "ASKED") for name, value in taken.items()))
+
+    assert store_reading(Session("c", context=held), DAMAGE, reading).context == after
 
 
 @pytest.mark.parametrize("reading", [Reading(cleared=("name",)), Reading(named=("name",))])
