@@ -21,7 +21,7 @@ from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_group
 from audit.narration import phrases as narration_phrases
 from audit.timeline.addresses import turn_url
 from convengine.engine.clarification.collision import get_intent_name
-from convengine.engine.forms.form import get_form
+from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED, suggest_intents
 from convengine.engine.text.compare import code, shorten
@@ -254,11 +254,14 @@ def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, lis
     else:
         text, label = f"{title}: left before it was done", "Look at the form"
     edit = row_url(_FORM, form.schema_id) if form else ""
-    links = [Link(label, edit)]
-    if own and own.spec.kind is FieldKind.TEXT and not is_long_text(own.spec, None):
-        query = urlencode({"field": own.path, "long": 1})
-        links.insert(0, Link(f"Make {field_title} a long text", f"{edit}?{query}"))
-    return text, links if edit else []
+    return text, [*_offer_long_text(own, field_title, edit), Link(label, edit)] if edit else []
+
+
+def _offer_long_text(own: Field | None, title: str, edit: str) -> list[Link]:
+    """For a short text the page of its form, where it is filled in as a long one."""
+    if own is None or own.spec.kind is not FieldKind.TEXT or is_long_text(own.spec, None):
+        return []
+    return [Link(f"Make {title} a long text", f"{edit}?{urlencode({'field': own.path, 'long': 1})}")]
 
 
 def _describe_rated_answer(group: CeInboxGroup) -> tuple[str, list[Link]]:
