@@ -21,7 +21,7 @@ from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_group
 from audit.narration import phrases as narration_phrases
 from audit.timeline.addresses import turn_url
 from convengine.engine.clarification.collision import get_intent_name
-from convengine.engine.forms.form import get_form
+from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.stages import FIELDS_READ
 from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED, suggest_intents
 from convengine.engine.text.compare import code, shorten
@@ -29,6 +29,7 @@ from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import Kind as FieldKind
+from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.phrases.naming import name_by_words
 from convengine.engine.understanding.span import Reason
 from convengine.server.admin_site.missing_rights import require_right
@@ -66,7 +67,7 @@ _ADVICE: Mapping[str, str] = {
     FieldKind.CHOICE: "Add a choice or a synonym to {field}",
     FieldKind.YES_NO: "Ask for {field} so that yes or no is the answer",
     FieldKind.PATTERN: "Change the pattern of {field}, or show an example in its question",
-    FieldKind.TEXT: "Make {field} another kind of value, or change its question",
+    FieldKind.TEXT: "Change the question of {field}",
     FieldKind.PERSON: "Make {field} a text, or change its question",
     FieldKind.OWN: "Look at the finder of {field}",
 }
@@ -243,9 +244,9 @@ def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, lis
     form = _find_form(group, snapshot)
     title = get_intent_name(snapshot, group.intent_code or (form.intent_code if form else "")) or "A deleted form"
     field_title = _find_field_title(form, group.field_name)
+    own = get_form(snapshot, form).field(group.field_name) if form and group.field_name else None
     if group.kind == Kind.REFUSED_VALUE:
         text = f"{field_title} of {title}: {narration_phrases.find_phrase('refused', group.detail)}"
-        own = get_form(snapshot, form).field(group.field_name) if form else None
         advice = _ADVICE.get(group.detail) or _ADVICE.get(own.spec.kind if own else "", _SHOW_EXAMPLE)
         label = advice.format(field=field_title)
     elif group.field_name:
@@ -253,7 +254,14 @@ def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, lis
     else:
         text, label = f"{title}: left before it was done", "Look at the form"
     edit = row_url(_FORM, form.schema_id) if form else ""
-    return text, [Link(label, edit)] if edit else []
+    return text, [*_offer_long_text(own, field_title, edit), Link(label, edit)] if edit else []
+
+
+def _offer_long_text(own: Field | None, title: str, edit: str) -> list[Link]:
+    """For a short text the page of its form, where it is filled in as a long one."""
+    if own is None or own.spec.kind is not FieldKind.TEXT or is_long_text(own.spec, None):
+        return []
+    return [Link(f"Make {title} a long text", f"{edit}?{urlencode({'field': own.path, 'long': 1})}")]
 
 
 def _describe_rated_answer(group: CeInboxGroup) -> tuple[str, list[Link]]:

@@ -1,6 +1,7 @@
-"""A form with one more word: a synonym of an option, or a word that says nothing. Only the analyst's save stores it.
+"""A form with one more word, a synonym of an option or one that says nothing; or with a text that is a long one.
 
-The page of a turn leads here, with the word named by its position in the message.
+The page of a turn leads here, with the word named by its position in the message, and so does the inbox. Only the
+analyst's save stores it.
 """
 
 from copy import deepcopy
@@ -20,7 +21,9 @@ class PreparedWord(NamedTuple):
 
 
 def prepare_word(request: HttpRequest, stored: Json) -> PreparedWord | None:
-    """The stored schema with the word that the address names. Returns None where it names none."""
+    """The stored schema with the word or the long text that the address names. Returns None where it names none."""
+    if request.GET.get("long") and isinstance(stored, dict):
+        return _prepare_long_text(stored, request.GET.get("field", ""))
     word = read_given_words(request)
     if not word or not isinstance(stored, dict):
         return None
@@ -34,6 +37,17 @@ def prepare_word(request: HttpRequest, stored: Json) -> PreparedWord | None:
     if not label:
         return PreparedWord(None, f"The form has no option “{option}” in the field {path} now. Add the word by hand.")
     return PreparedWord(schema, f"“{word}” is filled in as a synonym of “{label}”. Save to apply it.")
+
+
+def _prepare_long_text(stored: Json, path: str) -> PreparedWord:
+    """The schema with a field as a long text (`x-long`)."""
+    schema = deepcopy(stored)
+    declared = _find_property(schema, path)
+    if not declared:
+        return PreparedWord(None, f"The form has no field {path} now.")
+    declared["x-long"] = True
+    title = declared.get("title") or path
+    return PreparedWord(schema, f"“{title}” is filled in as a long text, which is kept as typed. Save to apply it.")
 
 
 def _find_property(schema: Json, path: str) -> dict[str, Json]:

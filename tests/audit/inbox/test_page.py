@@ -16,6 +16,7 @@ from audit.models import CeAccessLog, CeInboxGroup
 from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD
 from audit.reports.week import summarise_week
 from config_admin.models import CeIntentClassifier, CeOutputSchema
+from config_admin.releases.change_set import change_set
 from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -156,6 +157,23 @@ def test_what_to_do_about_a_refused_value_fits_the_kind_of_its_field(
 
     lines = analyst.get(address, {"kind": "REFUSED_VALUE"}).context["lines"]
     assert [action.label for line in lines for action in line.actions] == [advice]
+
+
+def test_a_form_given_up_at_a_short_text_offers_to_make_it_a_long_one(analyst: Client, address: str) -> None:
+    create_delivery_form()
+    form = CeOutputSchema.objects.get()
+    form.json_schema["properties"]["address"]["x-long"] = False
+    with change_set(reason="short"):
+        form.save()
+    caller = Caller()
+    for text in ("deliver it", "ann@example.com", *["?"] * 5):
+        caller.say(text)
+    list(update_inbox())
+
+    (line,) = analyst.get(address, {"kind": "FORM_GIVEN_UP"}).context["lines"]
+    assert [action.label for action in line.actions] == ["Make address a long text", "Look at the question of address"]
+    opened = analyst.get(line.actions[0].url).content.decode()
+    assert "is filled in as a long text" in opened
 
 
 def test_a_form_given_up_has_the_name_of_its_intent_also_when_it_was_deleted(analyst: Client, address: str) -> None:

@@ -43,3 +43,15 @@ def test_a_field_inside_an_object_gets_it_too(monkeypatch: pytest.MonkeyPatch) -
 def test_an_option_without_labels_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
     assert prepare(monkeypatch, {"x-options": ["L"]}, "L") is None
     assert prepare(monkeypatch, {"type": "string"}, "L") is None
+
+
+def test_a_text_becomes_a_long_one() -> None:
+    request = RequestFactory().get("/", {"field": "story", "long": "1"})
+    prepared = prepare_word(request, {"properties": {"story": {"type": "string", "title": "Story"}}})
+
+    assert prepared is not None
+    assert prepared.schema["properties"]["story"]["x-long"] is True
+    assert "“Story” is filled in as a long text" in prepared.message
+    gone = prepare_word(request, {"properties": {}})
+    assert gone is not None
+    assert gone.schema is None
