@@ -72,6 +72,11 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     reading = replace(reading, taken=tuple(item for item in reading.taken if held.get(item.field) != item.value))
     asked_path = find_asked_path(session, turn, row, form)
     reading = drop_accidents(session, turn, form, asked_path, reading)
+    asked_field = form.field(asked_path)
+    if asked_field and not asked_field.required and says_only(session, turn, MoveKind.SKIP):
+        # "None" leaves an optional number out, and is no 0.
+        taken = tuple(item for item in reading.taken if item.field != asked_path)
+        reading = replace(reading, taken=taken, cleared=tuple(dict.fromkeys((*reading.cleared, asked_path))))
     reading = settle_dependents(session, turn, row, form, asked_path, reading)
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))

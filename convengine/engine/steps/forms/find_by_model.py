@@ -80,18 +80,18 @@ def add_findings_of_model(session: Session, turn: Turn, row: OutputSchema, form:
     What only the model understands, or what would replace a value, is offered.
     """
     doubted = _list_doubted(reading)
-    told = _find_told_text(session, turn, row, form, reading)
-    if not (told or _leaves_open(session, turn, row, form, reading, doubted)):
+    told_texts = _find_told_text(session, turn, row, form, reading)
+    if not (told_texts or _leaves_open(session, turn, row, form, reading, doubted)):
         return reading
     reply = ask(session, turn, _build_question(session, turn, row, form, doubted))
     if not isinstance(reply.value, Mapping):
         return add_doubtful_wish(session, turn, reading)
     rejected: dict[str, str] = {}
     fields, held = reply.value.get("fields"), list_held(session, form)
-    for finding in _list_findings(session, turn, form, reading, fields, rejected, told):
+    for finding in _list_findings(session, turn, form, reading, fields, rejected, told_texts):
         result = _read_finding(session, turn, form, finding, doubted.get(finding.spec.name, ()))
         # What is told beside replaces nothing.
-        if result is None or (told and finding.spec.name in held):
+        if result is None or (told_texts and finding.spec.name in held):
             rejected[finding.spec.name] = NO_VALUE
         else:
             reading = _add(reading, result)
@@ -215,14 +215,14 @@ def _list_findings(
     reading: Reading,
     answer: Json,
     rejected: dict[str, str],
-    told: Collection[Taken],
+    told_texts: Collection[Taken],
 ) -> Iterator[_Finding]:
     """What the answer says of the form's fields, without what the tables surely took, and without invented words.
 
-    `told`: the text that is the whole message, whose words may be values besides.
+    `told_texts`: the text that is the whole message, whose words may be values besides.
     """
     text, taken = session.user_text or "", {item.field for item in reading.taken if not _is_chosen(item)}
-    rest = (item for item in reading.taken if not _is_chosen(item) and item not in told)
+    rest = (item for item in reading.taken if not _is_chosen(item) and item not in told_texts)
     reading = replace(reading, taken=tuple(rest))
     by_path = {field.path: field for field in _list_readable(turn, form) if field.path not in taken}
     for path, entry in answer.items() if isinstance(answer, Mapping) else ():
