@@ -279,3 +279,49 @@ def test_an_invented_yes_at_the_confirmation_runs_nothing() -> None:
 
     assert "Your bicycle is booked." not in answer["payload"]["value"]
     assert answer["state"] == "CONFIRM"
+
+
+REPORT: dict[str, Any] = {
+    **FLOW,
+    "code": "REPORT",
+    "title": "Report a loss",
+    "phrases": ["I want to report a loss"],
+    "questions_and_answers": [],
+    "fields": [
+        {"name": "day", "title": "Day", "type": "date", "question": "On which day?"},
+        {"name": "story", "title": "What happened", "type": "long_text", "question": "What happened?"},
+        {"name": "place", "title": "Town", "type": "text", "question": "In which town?"},
+        {"name": "email", "title": "E-mail", "type": "email", "question": "Which e-mail address?"},
+    ],
+}
+
+
+def test_a_told_text_stays_whole_and_the_model_finds_the_open_values_in_it() -> None:
+    story = "my bag vanished while I was changing trains over in Leeds"
+    finding = {
+        "fields": {
+            "place": {"words": "Leeds", "means": "Leeds"},
+            "email": {"words": "jo@example.com", "means": "jo@example.com"},
+            "day": {"words": "changing trains", "means": "2026-11-20"},
+        }
+    }
+    with talk_beside_model(REPORT, finding) as (caller, server):
+        caller.say("I want to report a loss")
+        caller.say("21 November 2026")
+        answer = caller.say(story)
+
+    assert len(server.requests) == 1
+    context = answer["context"]
+    # A value whose words are not in the message is refused, and what is told replaces nothing.
+    assert (context["story"], context["place"], context["day"]) == (story, "Leeds", "2026-11-21")
+    assert "email" not in context
+    assert "Which e-mail address?" in answer["payload"]["value"]
+
+
+def test_a_long_opener_asks_the_model_once_for_what_was_missed() -> None:
+    opener = "I want to report a loss and would like it to be sorted out as soon as possible"
+    with talk_beside_model(REPORT, *[{"fields": {}}] * 3) as (caller, server):
+        caller.say(opener)
+
+    reading = [each for each in server.requests if "You read one message" in each["messages"][0]["content"]]
+    assert len(reading) == 1

@@ -17,8 +17,9 @@ from convengine.engine.dialogue.settings import (
     REGEX_RESET,
 )
 from convengine.engine.forms.form import Form, get_form
-from convengine.engine.forms.life import read_on_no
+from convengine.engine.forms.life import awaits_confirmation, read_on_no
 from convengine.engine.forms.message import find_open_form, understand_message
+from convengine.engine.forms.outdated import list_outdated
 from convengine.engine.forms.user_answer import read_confirmation, read_yes_or_no, says_only
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
@@ -53,7 +54,16 @@ class ClassifiedAct:
 
 def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -> ClassifiedAct:
     """Find the dialogue act by patterns. `edits_a_field`: the message sets a field of the current form."""
-    return read_leave_answer(session, _classify(session, turn, edits_a_field))
+    classified = read_leave_answer(session, _classify(session, turn, edits_a_field))
+    if classified.act is DialogueAct.AFFIRM and _confirms_outdated(session, turn):
+        return replace(classified, act=DialogueAct.ANSWER)
+    return classified
+
+
+def _confirms_outdated(session: Session, turn: Turn) -> bool:
+    """True for a yes to a form with a day that has passed since: it confirms nothing."""
+    form = find_open_form(session, turn) if awaits_confirmation(session, turn) else None
+    return form is not None and bool(list_outdated(session, turn, form))
 
 
 def read_leave_answer(session: Session, classified: ClassifiedAct) -> ClassifiedAct:

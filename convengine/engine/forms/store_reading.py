@@ -23,6 +23,7 @@ from convengine.engine.turn.session import FieldsRead, RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.decide import EARLIER, OFFER
 from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Reason
@@ -70,7 +71,12 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     # What the form holds already is no change.
     reading = replace(reading, taken=tuple(item for item in reading.taken if held.get(item.field) != item.value))
     asked_path = find_asked_path(session, turn, row, form)
-    reading = drop_accidents(session, form, asked_path, reading)
+    reading = drop_accidents(session, turn, form, asked_path, reading)
+    asked_field = form.field(asked_path)
+    if asked_field and not asked_field.required and says_only(session, turn, MoveKind.SKIP):
+        # "None" leaves an optional number out, and is no 0.
+        taken = tuple(item for item in reading.taken if item.field != asked_path)
+        reading = replace(reading, taken=taken, cleared=tuple(dict.fromkeys((*reading.cleared, asked_path))))
     reading = settle_dependents(session, turn, row, form, asked_path, reading)
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))
@@ -164,12 +170,12 @@ def check_order(session: Session, form: Form, reading: Reading) -> Reading:
     return replace(reading, taken=tuple(taken), refused=tuple(refused))
 
 
-def drop_accidents(session: Session, form: Form, asked_path: str, reading: Reading) -> Reading:
+def drop_accidents(session: Session, turn: Turn, form: Form, asked_path: str, reading: Reading) -> Reading:
     """The reading without values that nobody means: a code that is put together from words written apart, where nobody
     asked for it or names it; and beside a text that was told, what would only perhaps replace a held value.
     """
     text, asked_field = session.user_text or "", form.field(asked_path)
-    is_told = asked_field is not None and asked_field.spec.long and asked_path in reading.fields
+    is_told = bool(asked_field and asked_path in reading.fields and is_long_text(asked_field.spec, turn.ports.learned))
     held, named = list_held(session, form) if is_told else {}, {path for path, _, _ in reading.names}
 
     def is_meant(item: Taken | Offered) -> bool:

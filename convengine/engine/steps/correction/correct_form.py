@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.form import Form, get_form
-from convengine.engine.forms.life import OnNo, read_on_no
+from convengine.engine.forms.life import OnNo, awaits_confirmation, read_on_no
 from convengine.engine.forms.message import find_open_schema, make_open_form, read_message, understand_message
 from convengine.engine.forms.named_change import read_named_change
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
+from convengine.engine.forms.outdated import list_outdated
 from convengine.engine.forms.session_form import (
     decide_schema,
     find_schema,
@@ -63,6 +64,9 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
     form, state = get_form(turn.snapshot, row), DialogueState.of(session)
     if refused := _find_refused_echo(session, turn, row, form):
         return _apply(session, turn, row, form, Reading(named=refused))
+    outdated = list_outdated(session, turn, form) if awaits_confirmation(session, turn) else []
+    if outdated and not read_message(session, turn, row).gives_anything:
+        return _apply(session, turn, row, form, Reading(refused=tuple(outdated)))
     if DialogueAct.read(session.dialogue.dialogue_act) in _NO_CORRECTION:
         return session
     if state.offered and (answer := read_yes_or_no(session, turn)) is not None:

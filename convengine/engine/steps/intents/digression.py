@@ -207,7 +207,7 @@ def _answers_asked_field(session: Session, turn: Turn) -> bool:
         return False
     reading = _read_open_form(session, turn)
     if field.spec.kind is Kind.TEXT:
-        return field.spec.long or field.path in reading.cleared
+        return bool(field.spec.long) or field.path in reading.cleared
     return field.path in reading.fields
 
 

@@ -34,6 +34,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.phrases.force import has_request
 from convengine.engine.understanding.phrases.settings import VERY_SURE
@@ -74,7 +75,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
 
 def _is_about_form(session: Session, turn: Turn, reading: Reading, fields: Sequence[Field]) -> bool:
     """True for a message that refuses, clears or asks for values of the form, or gives one that is no short text."""
-    gives_value = reading.sure_refusals or reading.cleared or not all(_is_short_text(field) for field in fields)
+    gives_value = reading.sure_refusals or reading.cleared or not all(_is_short_text(turn, field) for field in fields)
     return bool(gives_value) or asks_for_field_options(session, turn)
 
 
@@ -97,8 +98,8 @@ def find_deciding_row(
     return row if may_open(session, turn, row, classification) else None
 
 
-def _is_short_text(field: Field) -> bool:
-    return field.spec.kind is Kind.TEXT and not field.spec.long
+def _is_short_text(turn: Turn, field: Field) -> bool:
+    return field.spec.kind is Kind.TEXT and not is_long_text(field.spec, turn.ports.learned)
 
 
 def may_open(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:
