@@ -23,6 +23,7 @@ from convengine.engine.understanding.reading import Offered, Reading, Taken
 from convengine.engine.understanding.span import Situation
 from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
 from convengine.engine.understanding.words import Lexicon
+from convengine.evaluation.laws import list_explicit, list_lost, list_overwritten
 from convengine.json_value import Json
 
 #: The clock and the language of a line that names none, so that the results of a file are the same on each day.
@@ -50,6 +51,11 @@ class Result:
     moves: tuple[str, ...]
     #: Of a line with `confirming`: `yes`, `no`, `change`, or null for none of them.
     answer: str | None
+    #: How many values say their kind by their form alone, and which of them the reading does not answer.
+    explicit: int = 0
+    lost: tuple[str, ...] = ()
+    #: The fields whose value is replaced although nothing says that it changes.
+    overwritten: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """The result as it is printed; the keys are a stable interface."""
@@ -61,6 +67,8 @@ class Result:
             "positions": {field: list(position) for field, position in self.positions.items()},
             "moves": list(self.moves),
             "answer": self.answer,
+            "lost": list(self.lost),
+            "overwritten": list(self.overwritten),
         }
 
 
@@ -143,6 +151,9 @@ def _describe(line: Mapping[str, Json], understanding: Understanding, form: Open
         {item.field: (item.start, item.end) for item in results},
         tuple(move.kind.value for move in understanding.moves),
         _find_answer(understanding, form, reading) if line.get("confirming") else None,
+        len(list_explicit(understanding)),
+        tuple(list_lost(understanding, form, reading)),
+        tuple(list_overwritten(form, reading, form.held)),
     )
 
 

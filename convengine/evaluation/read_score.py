@@ -126,7 +126,11 @@ class ReadScore:
     #: Messages in which a field that is no text is said or read, and those of them in which one is wrong or invented.
     typed: int = 0
     faulty: int = 0
-    #: By what a confirmation was answered with: how it was read.
+    #: Values whose form alone says their kind, those without an answer, and held values that changed without a sign
+    #: (laws.py). By what a confirmation was answered with: how it was read.
+    explicit: int = 0
+    lost: int = 0
+    overwritten: int = 0
     answers: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, line: Mapping[str, Json], schema: Json, result: Result) -> Outcomes:
@@ -139,6 +143,9 @@ class ReadScore:
         typed = [outcome for name, outcome in outcomes.items() if kinds[name] != "text"]
         self.typed += bool(typed)
         self.faulty += any(outcome in _FAULTS for outcome in typed)
+        self.explicit += result.explicit
+        self.lost += len(result.lost)
+        self.overwritten += len(result.overwritten)
         if (meant := find_answer(line)) is not None:
             self.answers[meant][result.answer or "none"] += 1
         return outcomes
@@ -162,6 +169,8 @@ class ReadScore:
         yield _format_row("typed", typed)
         faulty = _percent(self.faulty, self.typed)
         yield f"{self.lines} messages, {self.typed} with typed values; one is wrong or invented in {faulty} of these"
+        lost = _percent(self.lost, self.explicit)
+        yield f"{self.explicit} values said plainly, {lost} of them lost; {self.overwritten} held values overwritten without a sign"
         for meant, answers in sorted(self.answers.items()):
             total = answers.total()
             read = ", ".join(f"{answer} {_percent(count, total)}" for answer, count in answers.most_common())

@@ -242,10 +242,10 @@ def _take(claim: Claim, explained: Explained) -> Taken:
 
 
 def _refuse(claim: Claim, explained: Explained) -> Iterator[Refused]:
-    """A refusal is said where the value was surely meant for this field: the asked one, or that of a plain clause."""
+    """A refusal is said where the value was surely meant for this field: the asked one, a plain one, or a named one."""
     understanding = explained.understanding
-    is_plain = claim.label is not None or not claim.span.is_weak
-    if claim.field is explained.form.asked_field or (is_plain and not explained.list_unexplained(claim.clause)):
+    is_named = claim.label is not None and not explained.list_unexplained(claim.clause)
+    if claim.field is explained.form.asked_field or is_named or not claim.span.is_weak:
         start, end = claim.span.start, claim.span.end
         text, position = understanding.quote(start, end), understanding.find_position(start, end)
         yield Refused(claim.field.path, text, claim.resolved.reason or Reason.AMBIGUOUS, _describe(claim), *position)

@@ -1,0 +1,60 @@
+"""Laws of a conversation that hold for each message: nothing explicit is lost, nothing held is overwritten unasked."""
+
+from collections.abc import Iterator, Mapping
+
+from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.decide import KIND
+from convengine.engine.understanding.form import OpenForm
+from convengine.engine.understanding.free_text import RELATION, TEXT
+from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.span import Sort, Span
+from convengine.engine.understanding.understand import Understanding
+from convengine.json_value import Json
+
+#: The sorts whose values alone say what they are, where they are plain.
+_EXPLICIT = frozenset(
+    {
+        *(Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.EMAIL, Sort.PHONE, Sort.POSTCODE, Sort.IBAN),
+        *(Sort.OPTION, Sort.PATTERN),
+    }
+)
+
+
+def list_explicit(understanding: Understanding) -> list[Span]:
+    """The values of a message whose form alone says their kind, in clauses that neither ask nor deny; of two readings of
+    the same words, the longer one.
+    """
+    explicit = [span for span in understanding.spans if span.sort in _EXPLICIT and not span.is_weak]
+    longest = sorted(explicit, key=lambda span: span.start - span.end)
+    kept: list[Span] = []
+    for span in longest:
+        clause = understanding.find_clause(span.start)
+        is_said = clause is None or clause.force in (Force.STATES, Force.SUPPOSES)
+        if is_said and not any(span.start < other.end and other.start < span.end for other in kept):
+            kept.append(span)
+    return sorted(kept, key=lambda span: span.start)
+
+
+def list_lost(understanding: Understanding, form: OpenForm, reading: Reading) -> Iterator[str]:
+    """The explicit values that the reading neither takes, offers, refuses nor keeps in a text, and that no field holds."""
+    results = (*reading.taken, *reading.offered, *reading.refused)
+    answered = [(result.start, result.end) for result in results]
+    told = {result.field for result in results if not result.end}
+    for span in list_explicit(understanding):
+        start, end = understanding.find_position(span.start, span.end)
+        takers = [item for item in form.fields if span.sort in item.sorts and span.field in ("", item.path)]
+        is_answered = any(first < end and start < last for first, last in answered)
+        may_change = form.is_confirming and understanding.find_move(MoveKind.AFFIRM) is None
+        is_held = bool(takers) and all(not form.is_open(item.path) for item in takers) and not may_change
+        if not (is_answered or is_held or any(item.path in told for item in takers)):
+            yield understanding.quote(span.start, span.end)
+
+
+def list_overwritten(form: OpenForm, reading: Reading, held: Mapping[str, Json]) -> Iterator[str]:
+    """The fields whose value the reading replaces although nothing says that it changes."""
+    for item in reading.taken:
+        is_new = item.field in held and held[item.field] != item.value
+        is_expected = item.field == form.asked_path or form.asks_what_to_change
+        if is_new and not is_expected and item.by in (KIND, TEXT, RELATION) and not item.is_echoed:
+            yield item.field
