@@ -37,7 +37,7 @@ def list_explicit(understanding: Understanding) -> list[Span]:
 
 
 def list_lost(understanding: Understanding, form: OpenForm, reading: Reading) -> Iterator[str]:
-    """The explicit values that the reading neither takes, offers, refuses nor keeps in a text, and that no field holds."""
+    """The explicit values that are neither taken, offered, refused, kept in a text, nor held already."""
     results = (*reading.taken, *reading.offered, *reading.refused)
     answered = [(result.start, result.end) for result in results]
     told = {result.field for result in results if not result.end}

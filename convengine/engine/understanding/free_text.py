@@ -9,12 +9,11 @@ from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Chart
-from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, says_nothing
+from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, list_relations, says_nothing
 from convengine.engine.understanding.left_over import (
     LeftOver,
     Piece,
     choose_piece,
-    list_relations,
 )
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind

@@ -7,8 +7,6 @@ from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.assign import Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
-from convengine.engine.understanding.form import FormField
-from convengine.engine.understanding.grammar import Grammar
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.words import cover
@@ -160,13 +158,6 @@ class LeftOver:
                 yield from (str(match.value) for match in matches)
                 return
             at -= 1
-
-
-def list_relations(item: FormField, grammar: Grammar) -> frozenset[str]:
-    """What the value of a field is to the rest of a message, by the words of its names: where, from where, to whom."""
-    words = {word for label in item.labels for word in label}
-    values = [str(value) for word, value in grammar.list_words("relation_field") if word in words]
-    return frozenset(relation for value in values for relation in value.split())
 
 
 def choose_piece(pieces: Sequence[Piece], relations: Collection[str]) -> tuple[Piece, ...]:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
-from convengine.engine.understanding.labels import Label, get_own_stems
+from convengine.engine.understanding.labels import Label, get_own_stems, list_relations
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.span import Span, list_paired_sorts
+from convengine.engine.understanding.span import Sort, Span, list_paired_sorts
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
@@ -31,7 +31,26 @@ def find_sides(understanding: Understanding, form: OpenForm) -> dict[int, Label]
         for span in spans:
             if (item := _find_side(understanding, span, spans, fields, named)) is not None:
                 sides[id(span)] = Label(item.path, span.start, span.start, is_whole=False)
-    return sides
+    return sides | (_find_related_options(understanding, form) if holds(Principle.SIDES) else {})
+
+
+def _find_related_options(understanding: Understanding, form: OpenForm) -> dict[int, Label]:
+    """The options that two fields have, and the field that a word before says: "leaving Bath, arriving in York"."""
+    chart, related = understanding.chart, dict[int, Label]()
+    options = [span for span in understanding.spans if span.sort is Sort.OPTION and not span.is_weak]
+    ends, since = sorted({span.end for span in options}), dict[int, int]()
+    for span in options:
+        since[span.start] = max((end for end in ends if end <= span.start), default=0)
+    for span in options:
+        fields = [form.field(other.field) for other in options if (other.start, other.end) == (span.start, span.end)]
+        relations = {item.path: list_relations(item, chart.grammar) for item in fields if item is not None}
+        for at in range(span.start - 1, since[span.start] - 1, -1) if len(relations) == 2 else ():
+            said = {str(match.value) for match in chart.match("relation", at) if match.end <= span.start}
+            owners = [path for path, own in relations.items() if own & said]
+            if len(owners) == 1:
+                related |= {id(span): Label(owners[0], span.start, span.start, is_whole=False)}
+                break
+    return related
 
 
 def _find_side(
