@@ -22,7 +22,7 @@ _EXPLICIT = frozenset(
 
 
 def list_explicit(understanding: Understanding) -> list[Span]:
-    """The values of a message whose form alone says their kind, in clauses that neither ask nor deny; of two readings of
+    """The values whose form alone says their kind, in clauses that neither ask nor deny; of two readings of
     the same words, the longer one.
     """
     explicit = [span for span in understanding.spans if span.sort in _EXPLICIT and not span.is_weak]

@@ -170,7 +170,7 @@ class ReadScore:
         faulty = _percent(self.faulty, self.typed)
         yield f"{self.lines} messages, {self.typed} with typed values; one is wrong or invented in {faulty} of these"
         lost = _percent(self.lost, self.explicit)
-        yield f"{self.explicit} values said plainly: {lost} lost; {self.overwritten} held ones overwritten without a sign"
+        yield f"{self.explicit} values said plainly: {lost} lost; {self.overwritten} held ones overwritten"
         for meant, answers in sorted(self.answers.items()):
             total = answers.total()
             read = ", ".join(f"{answer} {_percent(count, total)}" for answer, count in answers.most_common())
