@@ -193,12 +193,12 @@ def lies_in_past(spec: FieldSpec) -> bool:
 
 def _drop_second_days(spans: Sequence[Span]) -> list[Span]:
     """The spans without those that begin in a day with its month: of "2 October, 1 adult", the day is the 2nd."""
-    kept, end = list[Span](), 0
+    separate, end = list[Span](), 0
     for span in spans:
         if span.start >= end:
-            kept.append(span)
+            separate.append(span)
             end = span.end if span.phrase.means in _NAMING_MONTH else end
-    return kept
+    return separate
 
 
 def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
