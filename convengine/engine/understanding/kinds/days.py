@@ -111,7 +111,9 @@ class DayFinder:
         events = [match for at in range(len(chart.words)) if (match := chart.match_longest("past_event", at))]
         if events:
             spans = [_tell(chart, span, [(event.end - 1) for event in events]) for span in spans]
-        if any(map(lies_in_past, specs)):
+        if not any(map(lies_in_past, specs)):
+            spans = [span for span in spans if "past" not in span.phrase.slots]
+        else:
             spans = [_add_short_year(chart, span) for span in spans]
         for number, (first, last) in enumerate(pairwise(spans)):
             joint = chart.match_longest("range", first.end)
