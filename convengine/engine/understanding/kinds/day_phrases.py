@@ -326,6 +326,8 @@ def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
 def _find_year(slots: Slots, context: DayContext) -> int | None:
     """The year that is named; "+1" stands for the next one. Returns None if none is named."""
     year = next((slots[name] for name in YEARS if name in slots), None)
+    if year is not None and "two_digits_3" in slots:  # "25 08 19 57"
+        return int(slots["two_digits_3"]) * 100 + int(year)
     if isinstance(year, Phrase):
         return sum(map(int, year.slots.values()))
     return context.today.year + int(year) if isinstance(year, str) else year

@@ -111,7 +111,9 @@ class DayFinder:
         events = [match for at in range(len(chart.words)) if (match := chart.match_longest("past_event", at))]
         if events:
             spans = [_tell(chart, span, [(event.end - 1) for event in events]) for span in spans]
-        if any(map(lies_in_past, specs)):
+        if not any(map(lies_in_past, specs)):
+            spans = [span for span in spans if "past" not in span.phrase.slots]
+        else:
             spans = [_add_short_year(chart, span) for span in spans]
         for number, (first, last) in enumerate(pairwise(spans)):
             joint = chart.match_longest("range", first.end)
@@ -193,12 +195,12 @@ def lies_in_past(spec: FieldSpec) -> bool:
 
 def _drop_second_days(spans: Sequence[Span]) -> list[Span]:
     """The spans without those that begin in a day with its month: of "2 October, 1 adult", the day is the 2nd."""
-    kept, end = list[Span](), 0
+    separate, end = list[Span](), 0
     for span in spans:
         if span.start >= end:
-            kept.append(span)
+            separate.append(span)
             end = span.end if span.phrase.means in _NAMING_MONTH else end
-    return kept
+    return separate
 
 
 def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:

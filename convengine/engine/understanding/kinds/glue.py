@@ -13,6 +13,8 @@ _HARMLESS = frozenset(".,!?;:()[]{}\"'*~-+/&|<>_=#…“”„«»·•")
 #: From here on, signs are pictures.
 _FIRST_PICTURE = 0x2600
 _YEARS = range(1000, 3000)
+#: Slots of a day in numbers with blanks, or of its number alone.
+_BARE = frozenset({"day_number", "past"})
 
 
 def mark_touched(chart: Chart, spans: Sequence[Span]) -> list[Span]:
@@ -31,7 +33,7 @@ def mark_touched(chart: Chart, spans: Sequence[Span]) -> list[Span]:
 
 def _is_one_of_numbers(chart: Chart, span: Span, plain: set[int]) -> bool:
     """True for a bare day beside another number that is no value: "28 for 96"."""
-    if span.sort is not Sort.DAY or "day_number" not in span.phrase.slots or not span.is_weak:
+    if span.sort is not Sort.DAY or not span.is_weak or _BARE.isdisjoint(span.phrase.slots):
         return False
     beside = (*range(max(0, span.start - 2), span.start), *range(span.end, min(len(chart.words), span.end + 2)))
     return any(chart.words[at].is_number and at not in plain for at in beside)

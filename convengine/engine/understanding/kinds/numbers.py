@@ -52,7 +52,7 @@ _HUNDRED, _THOUSAND = 100, 1000
 #: The slots behind a currency with the cents of a sum. Fewer without a word for cents may be something else.
 _CENTS = ("two_digits", "number_word")
 #: The slots with the number of a phrase.
-_NUMBERS = ("number_value", "short_sum", "ordinal_word", "two_digits")
+_NUMBERS = ("number_value", "short_sum", "digits", "ordinal_word", "two_digits")
 _FEWEST_CENTS = 10
 #: The parts of a converted value are rounded to this many digits.
 _PLACES = 6
@@ -333,10 +333,11 @@ def _take_parts(
 ) -> Resolved | None:
     """A number with its unit, and with one of a smaller unit behind it: "2 kilos 300", "5 foot 11"."""
     unit = slots["part_measure"]
-    if "number_value_2" not in slots:
+    second = slots.get("number_value_2", slots.get("two_digits"))
+    if second is None:
         return _take_measure(spec, values, unit, locale, is_meant=is_meant)
     smaller, count = _PARTS[unit]
-    whole, part = (read_values(slots[name], locale) for name in ("number_value", "number_value_2"))
+    whole, part = read_values(slots["number_value"], locale), read_values(second, locale)
     if slots.get("measure_2", smaller) != smaller or len(whole) != 1 or len(part) != 1:
         return refuse(Reason.WRONG_UNIT, unit=unit) if is_meant else None
     return _take_measure(spec, [whole[0] + part[0] / count], unit, locale, is_meant=is_meant)
