@@ -41,7 +41,7 @@ from config_admin.releases.revert import wanted_by_revert
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
 from config_admin.validation.labels import row_title
-from config_admin.workplace.start_empty import may_start_empty
+from config_admin.workplace.start_empty import find_start_empty
 from convengine.engine.rules.explain import list_faults
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings, rows
@@ -142,7 +142,7 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     notices = [notice for right, list_notices in _PARTS.items() if may(right) for notice in list_notices(home)]
     if may("config_admin.add_ceintent"):
         steps = context["first_steps"] = _list_first_steps(request, home)
-        context["may_start_empty"] = bool(steps) and may_start_empty(request)
+        context["start_empty"] = find_start_empty(request) if steps else None
     has_first_steps = any(not step.is_done for step in context.get("first_steps", ()))
     may_teach = context["may_teach"] = may("config_admin.add_ceintentclassifier")
     next_step = _choose_next_step(notices, home.week, has_first_steps=has_first_steps, may_teach=may_teach)

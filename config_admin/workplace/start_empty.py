@@ -1,5 +1,7 @@
 """*Start empty*: take the flows of the demonstration away, and everything that came with them."""
 
+from typing import NamedTuple
+
 from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -26,20 +28,28 @@ def find_demonstration() -> CeRelease | None:
     return CeRelease.objects.filter(author=AUTHOR, reason=REASON).order_by("pk").first()
 
 
-def may_start_empty(request: HttpRequest) -> bool:
-    """True in a demonstration of which something is left, for users who may delete all of it."""
+class StartEmpty(NamedTuple):
+    """What Home offers in a demonstration."""
+
+    #: True for users who may delete all that is left of it.
+    is_allowed: bool
+
+
+def find_start_empty(request: HttpRequest) -> StartEmpty | None:
+    """The offer to start empty. Returns None in a draft, and where nothing of a demonstration is left."""
     release = find_demonstration() if conf.get("DEMO") else None
     if release is None or getattr(request, "ce_draft", None):
-        return False
+        return None
     wanted, _ = wanted_by_revert(release.pk)
-    return bool(wanted) and not list_missing_rights(request, compare_wanted(wanted))
+    return StartEmpty(not list_missing_rights(request, compare_wanted(wanted))) if wanted else None
 
 
 @require_POST
 def start_empty(request: HttpRequest) -> HttpResponse:
     """Undo the release of the demonstration, and delete its tests. Later rows stay. The release can be undone."""
     release, user = find_demonstration(), request.user.get_username()
-    if release is None or not may_start_empty(request):
+    offer = find_start_empty(request)
+    if release is None or offer is None or not offer.is_allowed:
         raise RightMissing("config_admin.delete_ceintent")
     try:
         with transaction.atomic(), change_set(Origin.REVERT, user, "Start empty, without the demonstration"):
