@@ -72,6 +72,8 @@ def may_want_to_leave(session: Session, turn: Turn) -> bool:
         return False
     if routed == PolicyDecision.EXECUTE_PENDING_ACTION or decide_on_leave(session, turn, row) is None:
         return False
+    if DialogueState.of(session).asked_field is None and says(session, turn, MoveKind.AFFIRM, MoveKind.STAY):
+        return False  # "The rest is fine, yes"
     farewell = understand_message(session, turn).find_move(MoveKind.FAREWELL)
     is_doubtful = (
         (farewell is not None and (farewell.probability == 1 or not is_bare_answer(session, turn)))

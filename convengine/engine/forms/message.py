@@ -232,15 +232,15 @@ def read_as_open(session: Session, turn: Turn, row: OutputSchema, paths: Collect
     return read_into_form(understand_message(session, turn, form), open_form, finders, situation)
 
 
-def list_said_again(session: Session, turn: Turn, row: OutputSchema) -> tuple[str, ...]:
-    """The fields whose value the message says once more: it is read again, as if the form held nothing."""
+def read_held_again(session: Session, turn: Turn, row: OutputSchema) -> Reading:
+    """What a message that gives nothing says of fields that hold a value: it is read as if they held none."""
     form = get_form(turn.snapshot, row)
     held, understanding = list_held(session, form), understand_message(session, turn, form)
     says_else = understanding.is_bare_move or understanding.find_move(MoveKind.ASK) is not None
     if not held or says_else or is_same_phrase(session, turn):
-        return ()
-    taken = read_as_open(session, turn, row, held).taken
-    return tuple(item.field for item in taken if held.get(item.field) == item.value)
+        return Reading()
+    again = read_as_open(session, turn, row, held)
+    return replace(again, taken=tuple(item for item in again.taken if item.field in held))
 
 
 def _is_phrase(session: Session, turn: Turn) -> bool:

@@ -6,9 +6,9 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from convengine.engine.forms.dependent_fields import settle_dependents
-from convengine.engine.forms.form import Form, is_meaningful
+from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.life import read_on_no
-from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, list_said_again
+from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, read_held_again, understand_message
 from convengine.engine.forms.session_form import find_value, list_held
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
@@ -25,11 +25,13 @@ from convengine.engine.understanding.decide import EARLIER, OFFER
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
+from convengine.engine.understanding.reading import Doubt, Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Reason
 from convengine.json_value import Json
 
 _Item = TypeVar("_Item", Taken, Offered, Refused)
+#: Kinds of values that are told by their form alone.
+_EXPLICIT = (Kind.DATE, Kind.DATE_TIME, Kind.TIME, Kind.EMAIL, Kind.PHONE, Kind.IBAN)
 #: Longest text of a refused value in an event.
 REFUSED_CHARS = 200
 #: Such messages are no answers, so they are no misses.
@@ -78,6 +80,9 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
         taken = tuple(item for item in reading.taken if item.field != asked_path)
         reading = replace(reading, taken=taken, cleared=tuple(dict.fromkeys((*reading.cleared, asked_path))))
     reading = settle_dependents(session, turn, row, form, asked_path, reading)
+    reading = replace(reading, named=tuple(_list_changing(session, turn, form, reading)))
+    if not (reading.gives_anything or reading.refused or reading.offered or reading.named):
+        reading = replace(reading, offered=_list_changes(session, turn, row, form))
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))
     if session.dialogue.dialogue_act == DialogueAct.EDIT and (reading.refused or reading.named):
@@ -86,6 +91,27 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
         unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
         reading = Reading(refused=(*reading.refused, *unread), names=reading.names)
     return reading
+
+
+def _list_changing(session: Session, turn: Turn, form: Form, reading: Reading) -> Iterator[str]:
+    """The fields that are named and to be emptied: not that of "the same time"."""
+    understanding = understand_message(session, turn, form)
+    words = {word.start: at for at, word in enumerate(understanding.words)}
+    starts = {path: words.get(start, 0) for path, start, _ in reading.names}
+    for path in reading.named:
+        at = starts.get(path, 0)
+        matches = (understanding.chart.match_exactly("unchanged", first) for first in range(max(0, at - 2), at))
+        if not any(match is not None and match.end == at for match in matches):
+            yield path
+
+
+def _list_changes(session: Session, turn: Turn, row: OutputSchema, form: Form) -> tuple[Offered, ...]:
+    """Other values for what the form holds, in a message that gives nothing else: they are offered as a change."""
+    held = list_held(session, form)
+    kinds = {field.path: field.spec.kind for field in form.leaves}
+    changed = [item for item in read_held_again(session, turn, row).taken if item.value != held[item.field]]
+    plain = (item for item in changed if kinds[item.field] in _EXPLICIT)
+    return tuple(Offered(item.field, item.value, item.start, item.end, Doubt.UNCLEAR) for item in plain)
 
 
 def add_earlier(reading: Reading, earlier: Reading) -> Reading:
@@ -253,7 +279,9 @@ def note_fields_read(
     wants_person = MoveKind.PERSON in reading.wishes
     noted = FieldsRead(tuple(read), tuple(refused), state.asked_field, offered, echoed, wants_person=wants_person)
     if not (noted.read or noted.refused or offered or reading.cleared or reading.named):
-        noted = replace(noted, said_again=list_said_again(session, turn, row))
+        form = get_form(turn.snapshot, row)
+        again, held = read_held_again(session, turn, row).taken, list_held(session, form)
+        noted = replace(noted, said_again=tuple(item.field for item in again if item.value == held[item.field]))
     said_again: dict[str, Any] = {"said_again": list(noted.said_again)} if noted.said_again else {}
     turn.audit(
         session,

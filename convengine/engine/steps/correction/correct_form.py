@@ -135,10 +135,13 @@ def _find_refused_echo(session: Session, turn: Turn, row: OutputSchema, form: Fo
 
 def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_meant: bool) -> Session:
     """Store the offered values after a yes; after a no, the form asks for them."""
-    offered = DialogueState.of(session).offered
+    state = DialogueState.of(session)
+    offered = state.offered
     session = update_dialogue(session, offered={})
     if not is_meant:
-        return _route(session, turn, row, form)
+        # The question follows, in other words than at first.
+        is_missed = state.asked_field in offered
+        return _route(update_dialogue(session, misses=state.misses + is_missed), turn, row, form)
     reading = Reading(tuple(Taken(path, value, 0, 0, OFFER) for path, value in offered.items()))
     session = _route(store_reading(session, form, reading), turn, row, form)
     return note_fields_read(session, turn, row, list(offered), (), reading)

@@ -301,8 +301,13 @@ def _asks_only_to_undo(session: Session, turn: Turn, classification: Classificat
 
 
 def _list_askable(session: Session, turn: Turn, classification: Classification) -> list[rows.Classifier]:
-    """The rows of named intents that the message comes near to: "Do you mean …?". None while a form is open."""
+    """The rows of named intents that the message comes near to: "Do you mean …?".
+
+    None while a form is open, and for a wish for a person, which needs no question.
+    """
     if find_left_schema(session, turn) is not None or understand_message(session, turn).is_bare_move:
+        return []
+    if says(session, turn, MoveKind.PERSON):
         return []
     return [row for row in classification.askable if collision.has_name(turn.snapshot, row.intent_code)]
 

@@ -131,7 +131,7 @@ class FormQuestion:
             return self._add_help(self._write_invalid(self._refusal))
         if self._asks_about:
             return self._render(ASK_AGAIN) or self._explain()
-        if listed := self._offer_again():
+        if (listed := self._offer_again()) and not says(self.session, self.turn, MoveKind.SKIP):
             return self._add_help(self._texts["invalid"].format(reason=listed, question=self._ask))
         if self._is_missed:
             return self._add_help(self._render(ASK_AGAIN) or self._write_again())

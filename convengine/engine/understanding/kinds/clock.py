@@ -42,8 +42,9 @@ class ClockFinder:
             times = Times((times.moment.hour * HOUR + times.moment.minute,))
         if not times.minutes:
             return refuse(Reason.TIME_MISSING, hours=list(times.hours)) if times.hours else None
-        held = situation.held.get(spec.name)
-        times = prefer_known_half(times, situation.known_part or (held if isinstance(held, str) else ""))
+        times = prefer_known_half(times, situation.known_part)
+        if (held := read_time_bound(situation.held.get(spec.name))) is not None and not situation.known_part:
+            times = prefer_nearest(times, held)
         first, last = read_time_bound(spec.minimum), read_time_bound(spec.maximum)
         allowed = [minute for minute in times.minutes if allows_time(minute, first, last)]
         if not allowed:
@@ -66,6 +67,11 @@ def prefer_known_half(times: Times, known_part: str) -> Times:
         return times
     near = tuple(minute for minute in times.minutes if (minute < HALF_DAY) is (known < HALF_DAY))
     return replace(times, minutes=near or times.minutes)
+
+
+def prefer_nearest(times: Times, held: int) -> Times:
+    """The time that is nearer to the one that is replaced: 11:00, then "12" or "make it 1"."""
+    return replace(times, minutes=tuple(sorted(times.minutes, key=lambda minute: abs(minute - held))[:1]))
 
 
 def allows_time(minute: int, first: int | None, last: int | None) -> bool:
