@@ -7,13 +7,14 @@ from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.assign import ASKED_TIE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.form import OpenForm
-from convengine.engine.understanding.kinds.choices import NEAR, PART, get_stemmer_name, stem
+from convengine.engine.understanding.kinds.choices import NEAR, PART
 from convengine.engine.understanding.kinds.heads import PERSON
 from convengine.engine.understanding.labels import Label
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason, Resolved, Sort
+from convengine.engine.understanding.stems import get_stemmer_name, stem
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 

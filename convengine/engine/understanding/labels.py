@@ -7,8 +7,8 @@ from functools import lru_cache
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
-from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.stems import get_stemmer_name, stem
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 

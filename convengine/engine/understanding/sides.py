@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.labels import Label, get_own_stems, list_relations
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort, Span, list_paired_sorts
+from convengine.engine.understanding.stems import get_stemmer_name, stem
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 

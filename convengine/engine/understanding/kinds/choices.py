@@ -1,21 +1,28 @@
 """Choices: the options of a form's fields in a message, by their labels, values and synonyms."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Protocol
 
-from convengine.engine.understanding.field import FieldSpec, Kind
+from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
 from convengine.engine.understanding.kinds.find import find_telling_words
+from convengine.engine.understanding.kinds.option_index import (
+    JOINTS,
+    SHORTEST_PART,
+    OptionIndex,
+    get_equals,
+    get_indexes,
+)
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept, choose_among
-from convengine.engine.understanding.words import Word, cover, fold, split_text
+from convengine.engine.understanding.stems import get_stemmer_name, stem
+from convengine.engine.understanding.words import Word, cover, fold
 
 #: How alike a word must be to an option to be taken for it, and to be offered; and how much more than any other option.
 TAKE, OFFER, MARGIN = 84.0, 72.0, 8.0
-#: Shorter words are not compared by likeness, and are no parts of words.
-_SHORTEST_ALIKE, _SHORTEST_PART = 4, 4
+#: Shorter words are not compared by likeness.
+_SHORTEST_ALIKE = 4
 #: Shorter words name an option only where they are all of one of its spellings.
 _SHORTEST_OWN = 3
 #: `means` of a span: an option; a word of it; words that are nearly spelled like it: near enough to take it, or only to
@@ -23,125 +30,6 @@ _SHORTEST_OWN = 3
 OPTION, PART, ALIKE, NEAR, PLACE = "option", "part", "alike", "near", "place"
 #: `means` of a word that no other option of any field of the form has. It counts for any field.
 TELLING = "telling"
-#: A word that so many options have tells none of them from the others.
-_SHARED = 3
-#: Signs that may stand between the words of a spelling, or be left out.
-_JOINTS = frozenset("-/&.,:;()'\"!?")
-#: Classes of words that mean the same where they have the same value: "weds" and "Wednesday", "three" and "3".
-_EQUAL_CLASSES = ("weekday", "month", "measure", "number_word")
-
-
-class Stemmer(Protocol):
-    """What is used of a stemmer of the library."""
-
-    def stemWord(self, word: str) -> str:
-        """The stem of one word."""
-
-
-@dataclass(eq=False)
-class OptionIndex:
-    """The spellings of the options of one field, by what a message may have. Options are named by their place."""
-
-    name: str
-    size: int
-    #: By the first word: the words of each spelling, as they are and as they are compared, with the option.
-    spellings: dict[str, list[tuple[tuple[str, ...], tuple[str, ...], int]]] = field(default_factory=dict)
-    #: By word or stem: the options that have it, without the words of the field's own name.
-    words: dict[str, set[int]] = field(default_factory=dict)
-    #: Beginnings and ends of their words: the "Keller" of "Kellerschlüssel".
-    parts: dict[str, set[int]] = field(default_factory=dict)
-    #: Spellings and words without blanks.
-    joined: dict[str, set[int]] = field(default_factory=dict)
-    #: By whole spellings without blanks: their words.
-    whole: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    #: By option: the words of each spelling that few options have.
-    cores: dict[int, list[frozenset[str]]] = field(default_factory=dict)
-    #: The words of all spellings.
-    spelled: set[str] = field(default_factory=set)
-    #: First letters.
-    initials: dict[str, set[int]] = field(default_factory=dict)
-    #: The length of the longest word.
-    longest: int = 0
-
-
-@lru_cache(maxsize=256)
-def get_indexes(specs: tuple[FieldSpec, ...], grammar: Grammar) -> tuple[OptionIndex, ...]:
-    """The index of each field with options."""
-    return tuple(_make_index(spec, grammar) for spec in specs if spec.kind is Kind.CHOICE and spec.options)
-
-
-def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
-    """The index of the options of one field."""
-    index, equals = OptionIndex(spec.name, len(spec.options)), _get_equals(grammar)
-    own_name = {key for text in (spec.title, spec.name) for key in split_spelling(text)}
-    for position, option in enumerate(spec.options):
-        for spelling in option.spellings:
-            words = split_spelling(spelling)
-            if not words:
-                continue
-            compared = tuple(equals.get(word, word) for word in words)
-            index.spellings.setdefault(compared[0], []).append((words, compared, position))
-            index.joined.setdefault("".join(words), set()).add(position)
-            index.whole.setdefault("".join(words), words)
-            index.spelled.update(words)
-            index.initials.setdefault(words[0][0], set()).add(position)
-            for word in words:
-                if word not in own_name:
-                    _add_word(index, word, position, grammar)
-    for spellings in index.spellings.values():
-        for words, _, position in spellings:
-            core = frozenset(word for word in words if 0 < len(index.words.get(word, ())) < _SHARED)
-            index.cores.setdefault(position, []).extend([core] if core else [])
-    return index
-
-
-def _add_word(index: OptionIndex, word: str, position: int, grammar: Grammar) -> None:
-    """Add a word of an option: its forms, and if it is long enough, its beginnings and ends."""
-    for form in {word, stem(word, get_stemmer_name(grammar)), _get_equals(grammar).get(word, word)}:
-        index.words.setdefault(form, set()).add(position)
-        index.longest = max(index.longest, len(form))
-    if len(word) > _SHORTEST_PART:
-        index.joined.setdefault(word, set()).add(position)
-        for size in range(_SHORTEST_PART, len(word)):
-            index.parts.setdefault(word[:size], set()).add(position)
-            index.parts.setdefault(word[-size:], set()).add(position)
-
-
-def split_spelling(text: str) -> tuple[str, ...]:
-    """The folded words of a spelling with the signs that make a difference: "C++"."""
-    keys = [word.key for word in split_text(text)]
-    return tuple(key for key in keys if key not in _JOINTS) or tuple(keys)
-
-
-@lru_cache(maxsize=16)
-def _get_equals(grammar: Grammar) -> Mapping[str, str]:
-    """For each word of the equal classes one word or number that stands for all of its value."""
-    equals: dict[str, str] = {}
-    for name in _EQUAL_CLASSES:
-        first: dict[object, str] = {}
-        for word, value in grammar.list_words(name):
-            if len(word) > 1:
-                equals.setdefault(word, first.setdefault(value, str(value) if name == "number_word" else word))
-    return equals
-
-
-@lru_cache(maxsize=16)
-def get_stemmer_name(grammar: Grammar) -> str:
-    return next((word for word, _ in grammar.list_words("stemmer")), "")
-
-
-@lru_cache(maxsize=8192)
-def stem(word: str, stemmer: str) -> str:
-    """The stem of a word, by the language's stemmer."""
-    return _get_stemmer(stemmer).stemWord(word) if stemmer and word.isalpha() else word
-
-
-@lru_cache(maxsize=8)
-def _get_stemmer(name: str) -> Stemmer:
-    import snowballstemmer
-
-    stemmer: Stemmer = snowballstemmer.stemmer(name)
-    return stemmer
 
 
 class ChoiceFinder:
@@ -242,7 +130,7 @@ def _find_spellings(chart: Chart, index: OptionIndex) -> list[Span]:
     """The options whose whole label, value or synonym the message has; of two at one word the longer one."""
     matches: dict[tuple[int, int], tuple[set[int], bool]] = {}
     typed = [_find_base(word.key, index, chart.grammar) for word in chart.words]
-    equals = _get_equals(chart.grammar)
+    equals = get_equals(chart.grammar)
     keys = [equals.get(key, key) for key in typed]
     for start, first in enumerate(keys):
         for words, compared, position in index.spellings.get(first, ()):
@@ -263,7 +151,7 @@ def _find_spellings(chart: Chart, index: OptionIndex) -> list[Span]:
 
 def _is_equal(chart: Chart, typed: Sequence[str], start: int, end: int, spelling: Sequence[str]) -> bool:
     """True for the words of a spelling without a slip, if they are more than one small word."""
-    keys = tuple(key for key in typed[start:end] if key not in _JOINTS) or tuple(typed[start:end])
+    keys = tuple(key for key in typed[start:end] if key not in JOINTS) or tuple(typed[start:end])
     is_typed = all(_is_typed(chart, at) for at in range(start, end))
     return is_typed and keys == spelling and not _is_small(chart, start, end)
 
@@ -306,12 +194,12 @@ def _find_joined(words: Sequence[Word], index: OptionIndex) -> Iterator[tuple[in
     """Whole spellings of several words that are written as one ("oatmilk"), and of one word that is written as two."""
     for at, word in enumerate(words):
         spelling = index.whole.get(word.key, ())
-        if len(spelling) > 1 and len(word.key) > _SHORTEST_PART:
+        if len(spelling) > 1 and len(word.key) > SHORTEST_PART:
             yield at, at + 1, index.joined[word.key]
         behind = [at + 1] if words[at + 1 : at + 2] and words[at + 1].key.isalpha() else []
         for second in behind if word.key.isalpha() else ():
             key = word.key + words[second].key
-            if len(index.whole.get(key, ())) == 1 and len(key) > _SHORTEST_PART:
+            if len(index.whole.get(key, ())) == 1 and len(key) > SHORTEST_PART:
                 yield at, second + 1, index.joined[key]
 
 
@@ -319,7 +207,7 @@ def _match_words(keys: Sequence[str], start: int, spelling: Sequence[str]) -> in
     """The end of the words of a spelling, with joints between them; 0 if they do not stand there."""
     at = start
     for number, word in enumerate(spelling):
-        while number and at < len(keys) and keys[at] in _JOINTS and keys[at] != word:
+        while number and at < len(keys) and keys[at] in JOINTS and keys[at] != word:
             at += 1
         if at >= len(keys) or keys[at] != word:
             return 0
@@ -373,9 +261,9 @@ def _list_places(chart: Chart, index: OptionIndex, at: int) -> set[int]:
         return index.words.get(key) or (index.initials.get(key, set()) if len(index.initials) == index.size else set())
     if len(key) < _SHORTEST_OWN and not key.isdecimal():
         return set()
-    forms = (key, stem(key, get_stemmer_name(chart.grammar)), _get_equals(chart.grammar).get(key, key))
+    forms = (key, stem(key, get_stemmer_name(chart.grammar)), get_equals(chart.grammar).get(key, key))
     matches = next((places for form in forms if (places := index.words.get(form))), None) or index.joined.get(key)
-    if not matches and len(key) >= _SHORTEST_PART and key not in chart.grammar.words:
+    if not matches and len(key) >= SHORTEST_PART and key not in chart.grammar.words:
         matches = index.parts.get(key)
     return matches or set()
 
@@ -389,7 +277,7 @@ def _join_next(words: Sequence[Word], index: OptionIndex, at: int) -> set[int] |
     behind = [word.key for word in words[at + 1 : at + 3] if word.key != "-"][:1]
     own = words[at].key
     texts = (*(own + key for key in behind), *(key + own for key in around))
-    return next((places for text in texts if len(text) > _SHORTEST_PART and (places := index.joined.get(text))), None)
+    return next((places for text in texts if len(text) > SHORTEST_PART and (places := index.joined.get(text))), None)
 
 
 def _find_alike(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Span]:
@@ -425,6 +313,6 @@ def _compare(index: OptionIndex, key: str) -> dict[int, float]:
 
 def _find_compound(index: OptionIndex, key: str) -> set[int]:
     """The options of a long word that begins or ends with one of their words: "Zahnreinigung"."""
-    sizes = range(_SHORTEST_PART + 1, min(len(key), index.longest + 1))
+    sizes = range(SHORTEST_PART + 1, min(len(key), index.longest + 1))
     parts = (part for size in sizes for part in (key[:size], key[-size:]))
     return {position for part in parts for position in index.words.get(part, ())}

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
-from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.span import Sort, Span
+from convengine.engine.understanding.stems import get_stemmer_name, stem
 from convengine.engine.understanding.words import fold
 from convengine.json_value import Json
 

@@ -5,10 +5,10 @@ from functools import lru_cache
 
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
-from convengine.engine.understanding.kinds.choices import get_stemmer_name, stem
 from convengine.engine.understanding.kinds.heads import list_names
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
+from convengine.engine.understanding.stems import get_stemmer_name, stem
 from convengine.engine.understanding.words import split_text
 
 #: `means` of a name with words before it, or an answer behind it, that say whether it is wanted; and without any.

@@ -35,7 +35,7 @@ def classify_answer(text: str, last_answer: Any = QUESTION, locale: str = "", **
         ("ja, passt so", "de-DE", "AFFIRM"),
         ("Ja, alles richtig, vielen Dank", "de-DE", "AFFIRM"),
         ("nein danke", "de-DE", "NEGATE"),
-        ("ja", "", "NEW_REQUEST"),
+        ("ja", "", "AFFIRM"),
         ("Yes, that is correct, thank you.", "", "AFFIRM"),
         ("not really", "en-GB", "NEGATE"),
     ],
