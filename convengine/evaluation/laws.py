@@ -1,13 +1,13 @@
 """Laws of a conversation that hold for each message: nothing explicit is lost, nothing held is overwritten unasked."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import KIND
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import RELATION, TEXT
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.understand import Understanding
 from convengine.json_value import Json
@@ -38,17 +38,19 @@ def list_explicit(understanding: Understanding) -> list[Span]:
 
 def list_lost(understanding: Understanding, form: OpenForm, reading: Reading) -> Iterator[str]:
     """The explicit values that are neither taken, offered, refused, kept in a text, nor held already."""
-    results = (*reading.taken, *reading.offered, *reading.refused)
-    answered = [(result.start, result.end) for result in results]
-    told = {result.field for result in results if not result.end}
+    results: list[Taken | Offered | Refused] = [*reading.taken, *reading.offered, *reading.refused]
+    may_change = form.is_confirming and understanding.find_move(MoveKind.AFFIRM) is None
     for span in list_explicit(understanding):
         start, end = understanding.find_position(span.start, span.end)
-        takers = [item for item in form.fields if span.sort in item.sorts and span.field in ("", item.path)]
-        is_answered = any(first < end and start < last for first, last in answered)
-        may_change = form.is_confirming and understanding.find_move(MoveKind.AFFIRM) is None
-        is_held = bool(takers) and all(not form.is_open(item.path) for item in takers) and not may_change
-        if not (is_answered or is_held or any(item.path in told for item in takers)):
+        takers = {item.path for item in form.fields if span.sort in item.sorts and span.field in ("", item.path)}
+        is_held = takers <= form.held.keys() and not may_change
+        if not is_held and not any(_answers(result, start, end, takers) for result in results):
             yield understanding.quote(span.start, span.end)
+
+
+def _answers(result: Taken | Offered | Refused, start: int, end: int, takers: Collection[str]) -> bool:
+    """True for what is at these positions of the message, and for one without a position for a field of the value."""
+    return (result.start < end and start < result.end) or (not result.end and result.field in takers)
 
 
 def list_overwritten(form: OpenForm, reading: Reading, held: Mapping[str, Json]) -> Iterator[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.form import Form
-from convengine.engine.forms.message import MOST_CHARACTERS, find_earlier_days, list_fillers, make_fields
+from convengine.engine.forms.message import MOST_CHARACTERS, list_fillers, make_fields
+from convengine.engine.forms.session_form import find_earlier_days
 from convengine.engine.forms.user_answer import find_confirmation, states_more
 from convengine.engine.turn.ports import UnrecordedDecisions
 from convengine.engine.understanding.field import Kind

@@ -73,18 +73,21 @@ def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) 
     is_name = asks_for_name(item, understanding.chart.grammar)
     start = words.skip_frame(relations, is_name=is_name)
     end = words.strip_end(start, len(understanding.words))
-    inside = range(start, end)
-    if not words.are_short(start, end) or any(claim.span.start in inside for claim in claims):
+    if not words.are_short(start, end) or (is_name and not words.are_name(start, end)):
         return None
-    if relations and any(understanding.chart.match("relation", at) for at in inside):
-        return None
-    clauses = [clause for clause in understanding.clauses if clause.start < end and start < clause.end]
-    if any(clause.force is not Force.STATES for clause in clauses) or not _begins_and_ends(explained, start, end):
-        return None
-    if is_name and not words.are_name(start, end):
+    is_related = bool(relations) and any(understanding.chart.match("relation", at) for at in range(start, end))
+    if is_related or not _is_stated(explained, claims, start, end):
         return None
     first, last = understanding.find_position(start, end)
     return Taken(item.path, understanding.text[first:last], first, last, TEXT)
+
+
+def _is_stated(explained: Explained, claims: Sequence[Claim], start: int, end: int) -> bool:
+    """True for words of clauses that state, without a value of another field."""
+    clauses = [clause for clause in explained.understanding.clauses if clause.start < end and start < clause.end]
+    states = all(clause.force is Force.STATES for clause in clauses)
+    has_value = any(claim.span.start in range(start, end) for claim in claims)
+    return states and not has_value and _begins_and_ends(explained, start, end)
 
 
 def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
@@ -93,9 +96,11 @@ def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
     A single word may be any; words of talk belong to it beside a small word of names ("head of sales").
     """
     content = [index for index in range(start, end) if not explained.understanding.words[index].is_sign]
-    if len(content) == 1 or _TextWords(explained.understanding).are_title(start, end):
-        return True
     nothing, chart = explained.list_saying_nothing(with_question=False), explained.understanding.chart
+    if len(content) == 1:
+        return content[0] not in nothing - explained.talk or chart.text[chart.words[start].start].isupper()
+    if _TextWords(explained.understanding).are_title(start, end):
+        return True
     nothing -= {at for at in content if chart.is_abbreviation(at)}
     is_joined = chart.match("name_joint", content[1]), chart.match("name_joint", content[-2])
     return all(

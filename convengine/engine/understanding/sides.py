@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.labels import Label, get_own_stems, list_relations
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort, Span, list_paired_sorts
@@ -15,65 +16,88 @@ _SIDES = ("first_of_two", "last_of_two")
 
 
 def find_sides(understanding: Understanding, form: OpenForm) -> dict[int, Label]:
-    """The field of each value, by identity, that is the first or the last of two, like a name of it before the value.
+    """The field of each value, by identity, that is for one of two fields, like a name of it before the value.
 
-    The words before a value say it.
+    The words before a value say it: a part of the field's name, what is first or last, where from and where to.
     """
-    sides: dict[int, Label] = {}
-    stemmer = get_stemmer_name(understanding.chart.grammar)
-    names = get_own_stems(form.fields, understanding.chart.grammar)
-    named = {
-        at: names.get(stem(word.key, stemmer)) for at, word in enumerate(understanding.words) if not word.is_mended
-    }
-    for sort in list_paired_sorts([item.spec for item in form.fields]) if holds(Principle.SIDES) else ():
+    if not holds(Principle.SIDES):
+        return {}
+    sides: dict[int, FormField] = {}
+    names = _find_names(understanding, form)
+    for sort in list_paired_sorts([item.spec for item in form.fields]):
         fields = [item for item in form.fields if sort in item.sorts]
         spans = [span for span in understanding.spans if span.sort is sort]
         for span in spans:
-            if (item := _find_side(understanding, span, spans, fields, named)) is not None:
-                sides[id(span)] = Label(item.path, span.start, span.start, is_whole=False)
-    return sides | (_find_related_options(understanding, form) if holds(Principle.SIDES) else {})
+            item = _find_side(understanding.chart, _list_before(understanding, span, spans), span, fields, names)
+            sides |= {id(span): item} if item else {}
+    sides |= _find_related_options(understanding, form)
+    starts = {id(span): span.start for span in understanding.spans}
+    return {key: Label(item.path, starts[key], starts[key], is_whole=False) for key, item in sides.items()}
 
 
-def _find_related_options(understanding: Understanding, form: OpenForm) -> dict[int, Label]:
-    """The options that two fields have, and the field that a word before says: "leaving Bath, arriving in York"."""
-    chart, related = understanding.chart, dict[int, Label]()
-    options = [span for span in understanding.spans if span.sort is Sort.OPTION and not span.is_weak]
-    ends, since = sorted({span.end for span in options}), dict[int, int]()
-    for span in options:
-        since[span.start] = max((end for end in ends if end <= span.start), default=0)
-    for span in options:
-        fields = [form.field(other.field) for other in options if (other.start, other.end) == (span.start, span.end)]
-        relations = {item.path: list_relations(item, chart.grammar) for item in fields if item is not None}
-        for at in range(span.start - 1, since[span.start] - 1, -1) if len(relations) == 2 else ():
-            said = {str(match.value) for match in chart.match("relation", at) if match.end <= span.start}
-            owners = [path for path, own in relations.items() if own & said]
-            if len(owners) == 1:
-                related |= {id(span): Label(owners[0], span.start, span.start, is_whole=False)}
-                break
-    return related
+def _find_names(understanding: Understanding, form: OpenForm) -> Mapping[int, tuple[FormField, bool]]:
+    """By word that is a part of only one field's name: the field, and whether it counts directly before a value only.
+
+    The "to" of "I want to stay until Friday" names no field, and that of "to Friday" may. A limit never does.
+    """
+    stemmer = get_stemmer_name(understanding.chart.grammar)
+    stems = get_own_stems(form.fields, understanding.chart.grammar)
+    small, limits = cover(understanding.cues), cover(cue for cue in understanding.cues if cue.name == "limit")
+    names: dict[int, tuple[FormField, bool]] = {}
+    for at, word in enumerate(understanding.words):
+        item = stems.get(stem(word.key, stemmer))
+        if item is not None and not word.is_mended and at not in limits:
+            names[at] = item, at in small
+    return names
+
+
+def _list_before(understanding: Understanding, span: Span, others: Sequence[Span]) -> range:
+    """The words before a value, the nearest first, in its sentence and behind the value before it."""
+    since = max((other.end for other in others if other.end <= span.start), default=0)
+    begins = max((start for start in understanding.begins if start <= span.start), default=0)
+    return range(span.start - 1, max(since, begins) - 1, -1)
 
 
 def _find_side(
-    understanding: Understanding,
+    chart: Chart,
+    before: range,
     span: Span,
-    spans: Sequence[Span],
     fields: Sequence[FormField],
-    named: Mapping[int, FormField | None],
+    names: Mapping[int, tuple[FormField, bool]],
 ) -> FormField | None:
-    """The field that the nearest word between the value before and this one means: by its name, or as first or last.
+    """The field that the nearest of the words before a value means: by its name, or as the first or last of two.
 
     Returns None if there is none.
     """
-    chart = understanding.chart
-    small, limits = cover(understanding.cues), cover(cue for cue in understanding.cues if cue.name == "limit")
-    since = max((other.end for other in spans if other.end <= span.start), default=0)
-    begins = max((start for start in understanding.begins if start <= span.start), default=0)
-    for at in range(span.start - 1, max(since, begins) - 1, -1):
-        # The "to" of "I want to stay until Friday" names no field, and that of "to Friday" may.
-        if (item := named.get(at)) is not None and (at not in small or (at == span.start - 1 and at not in limits)):
+    for at in before:
+        item, is_small = names.get(at, (None, False))
+        if item is not None and (not is_small or at == span.start - 1):
             return item if item in fields else None
-        for side, name in enumerate(_SIDES):
-            match = chart.match_longest(name, at)
-            if match is not None and match.end <= span.start:
-                return fields[side]
+        matches = (chart.match_longest(name, at) for name in _SIDES)
+        side = next((side for side, match in enumerate(matches) if match and match.end <= span.start), None)
+        if side is not None:
+            return fields[side]
+    return None
+
+
+def _find_related_options(understanding: Understanding, form: OpenForm) -> dict[int, FormField]:
+    """The options that two fields have, and the field that a word before says: "leaving Bath, arriving in York"."""
+    related: dict[int, FormField] = {}
+    options = [span for span in understanding.spans if span.sort is Sort.OPTION and not span.is_weak]
+    for span in options:
+        takers = [form.field(other.field) for other in options if (other.start, other.end) == (span.start, span.end)]
+        fields = [item for item in takers if item is not None]
+        if len(fields) == len(_SIDES):
+            item = _find_related(understanding.chart, _list_before(understanding, span, options), span, fields)
+            related |= {id(span): item} if item else {}
+    return related
+
+
+def _find_related(chart: Chart, before: range, span: Span, fields: Sequence[FormField]) -> FormField | None:
+    """The only field that the nearest word of relation before an option means. Returns None if there is none."""
+    for at in before:
+        said = {str(match.value) for match in chart.match("relation", at) if match.end <= span.start}
+        owners = [item for item in fields if said & list_relations(item, chart.grammar)]
+        if len(owners) == 1:
+            return owners[0]
     return None

@@ -61,13 +61,12 @@ def list_counts(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequenc
         is_cut = any(word.key == "." for word in chart.words[span.start : span.end]) or PERSON in counters
         if is_cut or parts & named or not all(counter.startswith(PERSON) for counter in counters):
             return list(_list_parts(chart, span, "counted"))
-    elif "loose" in slots and chart.match("measure", span.end):
-        return []  # "For 5 nights" counts nobody.
     elif "loose" in slots and not _counts_people(chart, span, specs):
         heads = [spec.name for spec in specs if "hour" in slots and counts_heads(spec, chart.grammar)]
         # Where nobody asks for a time, the 8 of "for 8" are people.
         field = heads[0] if len(heads) == 1 else ""
-        return [replace(part, field=field) for part in _list_parts(chart, span, "number")]
+        is_measured = bool(chart.match("measure", span.end))  # "For 5 nights"
+        return [] if is_measured else [replace(part, field=field) for part in _list_parts(chart, span, "number")]
     is_person = span.phrase.means == "heads" or str(slots.get("counter", "")).startswith(PERSON)
     return [] if is_person and _has_others(chart, span) else [span]
 
@@ -88,16 +87,20 @@ def _counts_people(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> bool
     if any(match.end > span.end for at in inside for name in longer for match in chart.match(name, at)):
         return False
     numbers = tuple(spec for spec in specs if spec.kind is Kind.NUMBER)
-    if not any(counts_heads(spec, chart.grammar) for spec in numbers):
+    if not any(counts_heads(spec, chart.grammar) for spec in numbers) or _counts_noun(chart, span, numbers):
         return False
-    nouns = _get_nouns(numbers, chart.grammar)
-    if span.end < len(chart.words) and len(nouns.get(_find_noun(chart, span.end, nouns), ())) == 1:
-        return False  # The noun says it: "for 5 nights".
     is_hour = "hour" in span.phrase.slots and any(
         item.value <= _LAST_HOUR for at in inside for item in chart.match("hour_of", at)
     )
     takes_time = any(spec.kind in (Kind.TIME, Kind.DATE_TIME) for spec in specs)
     return not (is_hour and takes_time and not chart.occurs("marked_clock"))
+
+
+def _counts_noun(chart: Chart, span: Span, specs: tuple[FieldSpec, ...]) -> bool:
+    """True for "for 5 nights" and "for 2 rooms": a measure, or the noun of one field, stands behind the number."""
+    nouns = _get_nouns(specs, chart.grammar)
+    is_noun = span.end < len(chart.words) and len(nouns.get(_find_noun(chart, span.end, nouns), ())) == 1
+    return is_noun or bool(chart.match("measure", span.end))
 
 
 def _has_others(chart: Chart, span: Span) -> bool:
