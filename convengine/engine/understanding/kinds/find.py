@@ -18,6 +18,8 @@ _RIVALS: Mapping[Sort, tuple[Sort, ...]] = {
 _JOINTS = (".", ",", ":", ";", "/", "+", "'")
 #: Classes of words that may stand beside a whole answer.
 _BESIDE_WHOLE = ("filler", "courtesy", "opening", "lead_in", "lead_out", "correction", "label_joint")
+#: The slots of a phrase that is nothing but two numbers.
+_TWO_NUMBERS = {"weak", "number_value", "number_value_2"}
 #: Longer numbers on both sides of a hyphen are whole days or codes, shorter ones a range: "2-3 weeks".
 _LONGEST_OF_RANGE = 2
 
@@ -70,8 +72,8 @@ def _list_furthest_ends(chart: Chart, sorts: Sequence[Sort]) -> Sequence[int]:
     ends = [0] * len(chart.words)
     for sort in sorts:
         for start, match in _list_longest(chart, sort):
-            # "For 8" may be an hour, too.
-            if not match.value.slots.get("hour"):
+            # "For 8" may be an hour, too, and "27. bis 29." two days.
+            if not match.value.slots.get("hour") and match.value.slots.keys() != _TWO_NUMBERS:
                 ends[start] = max(ends[start], match.end)
     return list(accumulate(ends, max))
 
