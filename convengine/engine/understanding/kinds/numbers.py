@@ -63,9 +63,9 @@ class NumberFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for numbers in a message. An article is a number only where there is no other one."""
-        found = find_phrases(chart, Sort.NUMBER)
-        found = [span for span in found if not (_is_part(chart, span) or _is_pronoun(chart, span))]
-        spans = _carry_scales(chart, found)
+        phrases = find_phrases(chart, Sort.NUMBER)
+        whole = [span for span in phrases if not (_is_part(chart, span) or _is_pronoun(chart, span))]
+        spans = _carry_scales(chart, whole)
         if any(spec.kind in (Kind.DATE, Kind.DATE_TIME) for spec in specs):
             spans = [span for span in spans if span.phrase.means != "ordinal"]  # "The 6th" is a day.
         if holds(Principle.COUNTS):

@@ -193,7 +193,7 @@ def test_a_number_goes_by_the_unit_and_the_bounds_of_its_field(
     [
         ("one more", "en-GB", 5),
         ("two more guests", "en-GB", 6),
-        ("another one", "en-GB", 5),
+        ("another guest", "en-GB", 5),
         ("two fewer", "en-GB", 2),
         ("noch eine mehr", "de-DE", 5),
         ("zwei weniger", "de-DE", 2),
