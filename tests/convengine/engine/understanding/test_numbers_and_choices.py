@@ -312,6 +312,15 @@ def test_a_number_goes_to_the_field_whose_noun_it_counts(text: str, field: str) 
     assert [span.field for span in spans] == [field]
 
 
+def test_a_number_with_its_unit_goes_to_the_field_in_this_unit() -> None:
+    specs = [
+        field_spec(name, {"type": "integer", "title": title}) for name, title in (("a", "People"), ("b", "Nights"))
+    ]
+    spans = read_message("8 people for 5 nights", "en-GB", specs).spans
+
+    assert [span.field for span in spans] == ["a", "b"]
+
+
 def test_a_number_that_may_be_an_hour_counts_nobody_plainly() -> None:
     specs = [field_spec("guests", {"type": "integer"}), field_spec("time", {"type": "string", "format": "time"})]
 
