@@ -18,6 +18,8 @@ _RIVALS: Mapping[Sort, tuple[Sort, ...]] = {
 _JOINTS = (".", ",", ":", ";", "/", "+", "'")
 #: Classes of words that may stand beside a whole answer.
 _BESIDE_WHOLE = ("filler", "courtesy", "opening", "lead_in", "lead_out", "correction", "label_joint")
+#: The slots of a phrase that is nothing but two numbers.
+_TWO_NUMBERS = {"weak", "number_value", "number_value_2"}
 #: Longer numbers on both sides of a hyphen are whole days or codes, shorter ones a range: "2-3 weeks".
 _LONGEST_OF_RANGE = 2
 
@@ -48,7 +50,7 @@ def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:
     ]
     if not any(span.is_weak for span in spans):
         return spans
-    ends = _list_furthest_ends(chart, _RIVALS.get(sort, ()))
+    ends = _list_furthest_ends(chart, sort)
     return [span for span in spans if not (span.is_weak and _is_part(span, ends))]
 
 
@@ -65,13 +67,14 @@ def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, Match]]:
             last = match.end
 
 
-def _list_furthest_ends(chart: Chart, sorts: Sequence[Sort]) -> Sequence[int]:
-    """For each word, how far the longest phrases of these sorts reach that begin with it or before."""
+def _list_furthest_ends(chart: Chart, sort: Sort) -> Sequence[int]:
+    """For each word, how far the longest phrases of the rivals of a sort reach that begin with it or before."""
     ends = [0] * len(chart.words)
-    for sort in sorts:
-        for start, match in _list_longest(chart, sort):
-            # "For 8" may be an hour, too.
-            if not match.value.slots.get("hour"):
+    for rival in _RIVALS.get(sort, ()):
+        for start, match in _list_longest(chart, rival):
+            # "For 8" may be an hour, too, and "27. bis 29." two days.
+            is_range = sort is Sort.DAY and match.value.slots.keys() == _TWO_NUMBERS
+            if not match.value.slots.get("hour") and not is_range:
                 ends[start] = max(ends[start], match.end)
     return list(accumulate(ends, max))
 

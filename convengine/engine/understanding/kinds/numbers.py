@@ -63,13 +63,14 @@ class NumberFinder:
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """The phrases for numbers in a message. An article is a number only where there is no other one."""
-        found = find_phrases(chart, Sort.NUMBER)
-        found = [span for span in found if not (_is_part(chart, span) or _is_pronoun(chart, span))]
-        spans = _carry_scales(chart, found)
+        phrases = find_phrases(chart, Sort.NUMBER)
+        whole = [span for span in phrases if not (_is_part(chart, span) or _is_pronoun(chart, span))]
+        spans = _carry_scales(chart, whole)
         if any(spec.kind in (Kind.DATE, Kind.DATE_TIME) for spec in specs):
             spans = [span for span in spans if span.phrase.means != "ordinal"]  # "The 6th" is a day.
         if holds(Principle.COUNTS):
             spans = bind_counts(chart, [part for span in spans for part in list_counts(chart, span, specs)], specs)
+        spans = [_bind_measure(chart, span, specs) for span in spans]
         return _mark_parts([span for span in spans if not _is_article(chart, span)]) or spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
@@ -138,6 +139,17 @@ def _mark_parts(spans: Sequence[Span]) -> Sequence[Span]:
         else span
         for span in spans
     ]
+
+
+def _bind_measure(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Span:
+    """The "5 nights" of "8 people for 5 nights", for the only field that counts nights."""
+    unit = span.phrase.slots.get("measure")
+    if unit is None or span.field:
+        return span
+    owners = [
+        spec.name for spec in specs if unit in list_names((*spec.words, *spec.question), chart.grammar, "measure")
+    ]
+    return replace(span, field=owners[0]) if len(owners) == 1 else span
 
 
 def _carry_scales(chart: Chart, spans: Sequence[Span]) -> list[Span]:

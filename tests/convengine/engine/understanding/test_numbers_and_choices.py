@@ -193,6 +193,7 @@ def test_a_number_goes_by_the_unit_and_the_bounds_of_its_field(
     [
         ("one more", "en-GB", 5),
         ("two more guests", "en-GB", 6),
+        ("another guest", "en-GB", 5),
         ("two fewer", "en-GB", 2),
         ("noch eine mehr", "de-DE", 5),
         ("zwei weniger", "de-DE", 2),
@@ -309,6 +310,15 @@ def test_a_number_goes_to_the_field_whose_noun_it_counts(text: str, field: str) 
     spans = read_message(text, "en-GB", specs).spans
 
     assert [span.field for span in spans] == [field]
+
+
+def test_a_number_with_its_unit_goes_to_the_field_in_this_unit() -> None:
+    specs = [
+        field_spec(name, {"type": "integer", "title": title}) for name, title in (("a", "People"), ("b", "Nights"))
+    ]
+    spans = read_message("8 people for 5 nights", "en-GB", specs).spans
+
+    assert [span.field for span in spans] == ["a", "b"]
 
 
 def test_a_number_that_may_be_an_hour_counts_nobody_plainly() -> None:

@@ -47,6 +47,14 @@ def test_the_last_of_two_days_follows_the_first(text: str, departure: str) -> No
     assert read(text, STAY, "arrival")["departure"] == departure
 
 
+def test_german_days_with_full_stops_are_a_range() -> None:
+    assert read("vom 28. bis 2. Dezember", STAY, "arrival", "de-DE") == {
+        "arrival": "2026-11-28",
+        "departure": "2026-12-02",
+    }
+    assert read("27.-29.11.", STAY, "arrival", "de-DE") == {"arrival": "2026-11-27", "departure": "2026-11-29"}
+
+
 def test_the_end_of_a_range_is_for_the_last_field() -> None:
     assert read("until the 7th of December", STAY, "town") == {"departure": "2026-12-07"}
 
