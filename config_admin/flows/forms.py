@@ -258,9 +258,11 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
         """Attach to the type of a text whether it is read as a short or a long one."""
         title, question = (str(self[name].value() or "").strip() for name in ("title", "question"))
         if title:
-            label = FIELD_KINDS["long_text" if proposes_long_text(title, question) else "short_text"].label.lower()
+            kind = "long_text" if proposes_long_text(title, question) else "short_text"
             shown: Any = self["type"]
-            shown.hints = [f"Read as a {label}, as its title and question suggest. Choose another type to decide it."]
+            label = shown.suggested_label = FIELD_KINDS[kind].label
+            shown.hints = [f"Read as a {label.lower()}, as its title and question suggest. Choose one to decide it."]
+            shown.suggested = kind
 
     def advise_on_pattern(self) -> None:
         """Attach to the pattern what it means, and the one of the examples; to the tried value whether it fits."""

@@ -192,9 +192,15 @@
     }
 
     function insert(button) {
-        const text = button.closest(".ce-field").querySelector("textarea, input");
+        const text = button.closest(".ce-field").querySelector("textarea, input, select");
+        if (text.matches("select")) {
+            text.value = button.dataset.insert;
+            text.dispatchEvent(new Event("change", {bubbles: true}));
+            text.focus();
+            return;
+        }
         if ("whole" in button.dataset) text.select();
-        keepName(button);
+        else keepName(button);
         text.setRangeText(button.dataset.insert, text.selectionStart, text.selectionEnd, "end");
         text.dispatchEvent(new Event("input", {bubbles: true}));
         text.focus();

@@ -43,7 +43,10 @@ def begin(visitor: Visitor, name: str, phrases: str) -> Page:
 def test_a_damage_is_reported(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
     ben = somebody().log_in("analyst").at(width, scheme)
     page = begin(ben, f"Report a damage {scheme}", f"I want to report a {scheme} damage\nmy {scheme} pram broke")
-    add_field(page, "What happened?", "long_text")
+    story = add_field(page, "What happened?", "text")
+    story.get_by_role("button", name="Long text").click()
+    expect(story.get_by_label("Type")).to_have_value("long_text")
+    expect(story.get_by_text("the whole answer is stored as typed")).to_be_visible()
     number = add_field(page, "Policy number", "pattern")
     number.get_by_label("Like these examples").fill("HX-20931, AB-10077")
     number.get_by_label("Try a value").fill("HX-2")
@@ -57,13 +60,13 @@ def test_a_damage_is_reported(somebody: Callable[[], Visitor], width: int, schem
     page.locator("#id_answer ~ [data-advice]").get_by_role("button", name="Other person's name").click()
     expect(answer).to_have_value("Thank you. We write to {{ otherPersonsName }}")
 
-    story = "Somebody drove into my pram yesterday in front of the bakery and did not stop"
-    for text in (f"I want to report a {scheme} damage", story, "HX-20931"):
+    told = "Somebody drove into my pram yesterday in front of the bakery and did not stop"
+    for text in (f"I want to report a {scheme} damage", told, "HX-20931"):
         ben.say(text)
     talk = page.get_by_role("complementary", name="Talk to this flow")
     expect(talk.locator("#last")).to_contain_text("Was anybody else involved?")
     ben.say("no")
-    expect(talk.locator("#last")).to_contain_text(f"What happened: {story}")
+    expect(talk.locator("#last")).to_contain_text(f"What happened: {told}")
     number.get_by_role("textbox", name="Field", exact=True).fill("Number of the policy")
     answer.fill("Thank you. We write to {{ Other persons name }}")
     page.get_by_role("button", name="Preview").click()
@@ -74,7 +77,7 @@ def test_a_damage_is_reported(somebody: Callable[[], Visitor], width: int, schem
     page.get_by_label("Reason for this change").fill("damages")
     with page.expect_navigation():
         page.get_by_role("button", name="Create").click()
-    for text in (f"my {scheme} pram broke", story, "AB-10077", "yes", "My name is Ann Hill, please", "yes"):
+    for text in (f"my {scheme} pram broke", told, "AB-10077", "yes", "My name is Ann Hill, please", "yes"):
         ben.say(text)
     expect(talk.locator("#last")).to_contain_text("We write to Ann Hill.")
 
