@@ -27,13 +27,13 @@ def list_explicit(understanding: Understanding) -> list[Span]:
     """
     explicit = [span for span in understanding.spans if span.sort in _EXPLICIT and not span.is_weak]
     longest = sorted(explicit, key=lambda span: span.start - span.end)
-    kept: list[Span] = []
+    spans: list[Span] = []
     for span in longest:
         clause = understanding.find_clause(span.start)
         is_said = clause is None or clause.force in (Force.STATES, Force.SUPPOSES)
-        if is_said and not any(span.start < other.end and other.start < span.end for other in kept):
-            kept.append(span)
-    return sorted(kept, key=lambda span: span.start)
+        if is_said and not any(span.start < other.end and other.start < span.end for other in spans):
+            spans.append(span)
+    return sorted(spans, key=lambda span: span.start)
 
 
 def list_lost(understanding: Understanding, form: OpenForm, reading: Reading) -> Iterator[str]:

@@ -54,7 +54,7 @@ class Result:
     answer: str | None
     #: How many values say their kind by their form alone, and which of them the reading does not answer.
     explicit: int = 0
-    lost: tuple[str, ...] = ()
+    lost_values: tuple[str, ...] = ()
     #: The fields whose value is replaced although nothing says that it changes.
     overwritten: tuple[str, ...] = ()
 
@@ -68,7 +68,7 @@ class Result:
             "positions": {field: list(position) for field, position in self.positions.items()},
             "moves": list(self.moves),
             "answer": self.answer,
-            "lost": list(self.lost),
+            "lost": list(self.lost_values),
             "overwritten": list(self.overwritten),
         }
 

@@ -129,7 +129,7 @@ class ReadScore:
     #: Values whose form alone says their kind, those without an answer, and held values that changed without a sign
     #: (laws.py). By what a confirmation was answered with: how it was read.
     explicit: int = 0
-    lost: int = 0
+    lost_values: int = 0
     overwritten: int = 0
     answers: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
 
@@ -144,7 +144,7 @@ class ReadScore:
         self.typed += bool(typed)
         self.faulty += any(outcome in _FAULTS for outcome in typed)
         self.explicit += result.explicit
-        self.lost += len(result.lost)
+        self.lost_values += len(result.lost_values)
         self.overwritten += len(result.overwritten)
         if (meant := find_answer(line)) is not None:
             self.answers[meant][result.answer or "none"] += 1
@@ -169,8 +169,8 @@ class ReadScore:
         yield _format_row("typed", typed)
         faulty = _percent(self.faulty, self.typed)
         yield f"{self.lines} messages, {self.typed} with typed values; one is wrong or invented in {faulty} of these"
-        lost = _percent(self.lost, self.explicit)
-        yield f"{self.explicit} values said plainly: {lost} lost; {self.overwritten} held ones overwritten"
+        share = _percent(self.lost_values, self.explicit)
+        yield f"{self.explicit} values said plainly: {share} lost; {self.overwritten} held ones overwritten"
         for meant, answers in sorted(self.answers.items()):
             total = answers.total()
             read = ", ".join(f"{answer} {_percent(count, total)}" for answer, count in answers.most_common())

@@ -12,7 +12,7 @@ from convengine.engine.understanding.corrections import (
 )
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.kinds.choices import PART
+from convengine.engine.understanding.kinds.choices import PART, TELLING
 from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.kinds.yes_no import BEFORE, NAMED
 from convengine.engine.understanding.labels import BoundLabels, Label
@@ -99,6 +99,8 @@ class _ClaimMaker:
         is_meant = is_asked or label is not None
         if span.is_weak and not self._counts(span, clause, is_meant):
             return None
+        if span.phrase.means == TELLING and self._begins_form(span):
+            return None  # The "cream" of "ice cream please" chooses no flavour.
         resolved = resolve(self.finders[span.sort], span, item.spec, self.situation, is_meant=is_meant)
         if resolved is None:
             return None

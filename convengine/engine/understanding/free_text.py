@@ -104,7 +104,8 @@ def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
     nothing -= {at for at in content if chart.is_abbreviation(at)}
     is_joined = chart.match("name_joint", content[1]), chart.match("name_joint", content[-2])
     return all(
-        index not in nothing or joined for index, joined in zip((content[0], content[-1]), is_joined, strict=True)
+        index not in nothing or (joined and index in explained.talk)
+        for index, joined in zip((content[0], content[-1]), is_joined, strict=True)
     )
 
 

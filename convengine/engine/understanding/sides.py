@@ -96,8 +96,8 @@ def _find_related_options(understanding: Understanding, form: OpenForm) -> dict[
 def _find_related(chart: Chart, before: range, span: Span, fields: Sequence[FormField]) -> FormField | None:
     """The only field that the nearest word of relation before an option means. Returns None if there is none."""
     for at in before:
-        said = {str(match.value) for match in chart.match("relation", at) if match.end <= span.start}
-        owners = [item for item in fields if said & list_relations(item, chart.grammar)]
+        relations = {str(match.value) for match in chart.match("relation", at) if match.end <= span.start}
+        owners = [item for item in fields if relations & list_relations(item, chart.grammar)]
         if len(owners) == 1:
             return owners[0]
     return None

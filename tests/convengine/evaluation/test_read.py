@@ -22,7 +22,7 @@ FORM: Json = {
     },
     "required": ["cakes", "day", "size"],
 }
-KEYS = ["taken", "offered", "refused", "cleared", "positions", "moves", "answer"]
+KEYS = ["taken", "offered", "refused", "cleared", "positions", "moves", "answer", "lost", "overwritten"]
 
 
 def write(folder: Path, *lines: Json) -> tuple[str, str]:
