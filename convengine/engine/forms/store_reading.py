@@ -74,23 +74,32 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     reading = replace(reading, taken=tuple(item for item in reading.taken if held.get(item.field) != item.value))
     asked_path = find_asked_path(session, turn, row, form)
     reading = drop_accidents(session, turn, form, asked_path, reading)
-    asked_field = form.field(asked_path)
-    if asked_field and not asked_field.required and says_only(session, turn, MoveKind.SKIP):
-        # "None" leaves an optional number out, and is no 0.
-        taken = tuple(item for item in reading.taken if item.field != asked_path)
-        reading = replace(reading, taken=taken, cleared=tuple(dict.fromkeys((*reading.cleared, asked_path))))
+    reading = _skip_asked_field(session, turn, form, asked_path, reading)
     reading = settle_dependents(session, turn, row, form, asked_path, reading)
     reading = replace(reading, named=tuple(_list_changing(session, turn, form, reading)))
     if not (reading.gives_anything or reading.refused or reading.offered or reading.named):
         reading = replace(reading, offered=_list_changes(session, turn, row, form))
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))
-    if session.dialogue.dialogue_act == DialogueAct.EDIT and (reading.refused or reading.named):
-        # A correction applies completely or not at all.
-        text = session.user_text or ""
-        unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
-        reading = Reading(refused=(*reading.refused, *unread), names=reading.names)
-    return reading
+    return _refuse_incomplete_edit(session, reading)
+
+
+def _skip_asked_field(session: Session, turn: Turn, form: Form, asked_path: str, reading: Reading) -> Reading:
+    """The reading in which "none" leaves the asked field out, where it is optional: it is no 0."""
+    field = form.field(asked_path)
+    if field is None or field.required or not says_only(session, turn, MoveKind.SKIP):
+        return reading
+    taken = tuple(item for item in reading.taken if item.field != asked_path)
+    return replace(reading, taken=taken, cleared=tuple(dict.fromkeys((*reading.cleared, asked_path))))
+
+
+def _refuse_incomplete_edit(session: Session, reading: Reading) -> Reading:
+    """The reading of an edit, which applies completely or not at all."""
+    if session.dialogue.dialogue_act != DialogueAct.EDIT or not (reading.refused or reading.named):
+        return reading
+    text = session.user_text or ""
+    unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
+    return Reading(refused=(*reading.refused, *unread), names=reading.names)
 
 
 def _list_changing(session: Session, turn: Turn, form: Form, reading: Reading) -> Iterator[str]:
@@ -278,10 +287,7 @@ def note_fields_read(
     echoed = tuple(item.field for item in reading.taken if item.is_echoed)
     wants_person = MoveKind.PERSON in reading.wishes
     noted = FieldsRead(tuple(read), tuple(refused), state.asked_field, offered, echoed, wants_person=wants_person)
-    if not (noted.read or noted.refused or offered or reading.cleared or reading.named):
-        form = get_form(turn.snapshot, row)
-        again, held = read_held_again(session, turn, row).taken, list_held(session, form)
-        noted = replace(noted, said_again=tuple(item.field for item in again if item.value == held[item.field]))
+    noted = replace(noted, said_again=_list_said_again(session, turn, row, noted, reading))
     said_again: dict[str, Any] = {"said_again": list(noted.said_again)} if noted.said_again else {}
     turn.audit(
         session,
@@ -299,6 +305,17 @@ def note_fields_read(
     session = session.evolve(fields_read=noted)
     is_uncounted = offered or reading.wishes or noted.said_again or not is_answer
     return session if is_uncounted else _count_miss(session, turn, noted)
+
+
+def _list_said_again(
+    session: Session, turn: Turn, row: OutputSchema, noted: FieldsRead, reading: Reading
+) -> tuple[str, ...]:
+    """The fields whose held value is all that the message says."""
+    if noted.read or noted.refused or noted.offered or reading.cleared or reading.named:
+        return ()
+    held = list_held(session, get_form(turn.snapshot, row))
+    again = read_held_again(session, turn, row).taken
+    return tuple(item.field for item in again if item.value == held[item.field])
 
 
 def _count_miss(session: Session, turn: Turn, noted: FieldsRead) -> Session:

@@ -178,8 +178,13 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
     session = note_fields_read(session, turn, row, fields, refused, reading)
     if reading.offered:
         return ask_what_is_meant(session, turn, form)
-    was_complete = not refused and form.status(before).complete and session.schema_complete
-    if was_complete and reading.unexplained and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE:
+    was_complete = not refused and form.status(before).complete
+    return _ask_about_rest(session, turn, row, form, reading) if was_complete and session.schema_complete else session
+
+
+def _ask_about_rest(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Session:
+    """The session that asks what to change, where a change of a complete form came with words that nothing explains."""
+    if reading.unexplained and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE:
         # A yes that follows must not confirm what the rest of the message wanted otherwise.
         return ask_what_to_change(session, turn, form, list(list_held(session, form)))
     return session

@@ -50,16 +50,21 @@ def find_interruption(session: Session, turn: Turn) -> rows.Classifier | None:
     row = classification.winner
     if row is None or code(row.intent_code) == code(session.intent):
         return None
-    is_sure = classification.score >= VERY_SURE
-    if not is_sure and only_counts_persons(session, turn, row):
-        return None
-    if row.is_phrase and classification.score < 1 and answers_asked_text(session, turn):
-        return None
-    if not (leaves_form(row) or is_sure) and _answers_with_text(session, turn, row):
+    if _answers_rather(session, turn, row, classification.score):
         return None
     own = turn.snapshot.list_questions_beside(session.intent)
     is_of_field = code(row.intent_code) not in own and classification.score < 1
     return None if is_of_field and asks_for_field_options(session, turn) else row
+
+
+def _answers_rather(session: Session, turn: Turn, row: rows.Classifier, score: float) -> bool:
+    """True for a message that rather counts persons, or is the text that was asked for, than meaning this row."""
+    is_sure = score >= VERY_SURE
+    if not is_sure and only_counts_persons(session, turn, row):
+        return True
+    if row.is_phrase and score < 1 and answers_asked_text(session, turn):
+        return True
+    return not (leaves_form(row) or is_sure) and _answers_with_text(session, turn, row)
 
 
 def asks_for_field_options(session: Session, turn: Turn) -> bool:

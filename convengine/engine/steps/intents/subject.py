@@ -53,9 +53,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     phrase that matches as a whole. So does a message that corrects or refuses something.
     """
     schema = find_left_schema(session, turn)
-    if schema is None or not notices_other_subjects(session, turn, schema) or not _may_change(session):
-        return None
-    if answers_asked_text(session, turn):
+    if schema is None or not notices_other_subjects(session, turn, schema) or not _may_change(session, turn):
         return None
     reading = read_message(session, turn, schema)
     form = get_form(turn.snapshot, schema)
@@ -65,8 +63,6 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     classification = classify(session, turn, session.user_text)
     row = classification.winner
     if row is None or not _may_begin(session, turn, row, classification):
-        return None
-    if row.is_phrase and classification.score < 1 and is_bare_answer(session, turn):
         return None
     if (fields or reading.offered) and classification.score < VERY_SURE:
         return None
@@ -80,7 +76,9 @@ def _is_about_form(session: Session, turn: Turn, reading: Reading, fields: Seque
 
 
 def _may_begin(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:
-    """True unless the row only answers and returns, or begins what the message may not open."""
+    """True unless the row only answers and returns, begins what the message may not open, or a bare answer is meant."""
+    if row.is_phrase and classification.score < 1 and is_bare_answer(session, turn):
+        return False
     is_between = code(row.intent_code) in turn.snapshot.returning_intents
     return not is_between and may_open(session, turn, row, classification)
 
@@ -177,7 +175,9 @@ def _is_other_subject(session: Session, turn: Turn, intent: str) -> bool:
     return intent != code(session.intent) and intent not in turn.snapshot.returning_intents
 
 
-def _may_change(session: Session) -> bool:
+def _may_change(session: Session, turn: Turn) -> bool:
+    if answers_asked_text(session, turn):
+        return False
     if blank(session.user_text) or session.digression is not None or session.transitions:
         return False
     corrects = session.routing.routing_decision == RoutingDecision.APPLY_CORRECTION
