@@ -140,18 +140,21 @@ def make_tables(
                 stemmer = file["stemmer"]
                 grammar.add_class("stemmer", {stemmer: stemmer})
         known = frozenset(grammar.words)
-    parts = [[{word for word, _ in grammar.list_words(row[key])} for key in ("first", "second")] for row in compounds]
     grammar.is_borrowed = is_borrowed
     grammar.talk, grammar.endings = frozenset(talk), tuple(dict.fromkeys(endings))
-    only_typed = {word for class_name in typed for word, _ in grammar.list_words(class_name)}
-    pairs = [(first, second) for first, second in parts]
+    only_typed = set[str]().union(*(_list_class(grammar, class_name) for class_name in typed))
     lexicon = Lexicon(
         grammar.words | talk,
         spelling=spelling,
-        compounds=pairs,
+        compounds=[(_list_class(grammar, row["first"]), _list_class(grammar, row["second"])) for row in compounds],
         typed=grammar.words | talk if is_borrowed else only_typed | talk,
     )
     return Tables(name, grammar, lexicon, say, frozenset(talk), stemmer)
+
+
+def _list_class(grammar: Grammar, name: str) -> set[str]:
+    """The words of a class."""
+    return {word for word, _ in grammar.list_words(name)}
 
 
 def _list_classes(file: Table) -> Iterator[tuple[str, Table]]:

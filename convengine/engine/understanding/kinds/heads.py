@@ -62,13 +62,19 @@ def list_counts(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequenc
         if is_cut or parts & named or not all(counter.startswith(PERSON) for counter in counters):
             return list(_list_parts(chart, span, "counted"))
     elif "loose" in slots and not _counts_people(chart, span, specs):
-        heads = [spec.name for spec in specs if "hour" in slots and counts_heads(spec, chart.grammar)]
-        # Where nobody asks for a time, the 8 of "for 8" are people.
-        field = heads[0] if len(heads) == 1 else ""
-        is_measured = bool(chart.match("measure", span.end))  # "For 5 nights"
-        return [] if is_measured else [replace(part, field=field) for part in _list_parts(chart, span, "number")]
+        return _list_loose(chart, span, specs)
     is_person = span.phrase.means == "heads" or str(slots.get("counter", "")).startswith(PERSON)
     return [] if is_person and _has_others(chart, span) else [span]
+
+
+def _list_loose(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequence[Span]:
+    """The number of a "for 8" that need not count people; nothing for one with a measure: "for 5 nights"."""
+    if chart.match("measure", span.end):
+        return []
+    heads = [spec.name for spec in specs if "hour" in span.phrase.slots and counts_heads(spec, chart.grammar)]
+    # Where nobody asks for a time, the 8 of "for 8" are people.
+    field = heads[0] if len(heads) == 1 else ""
+    return [replace(part, field=field) for part in _list_parts(chart, span, "number")]
 
 
 def _list_parts(chart: Chart, span: Span, means: str) -> Iterator[Span]:
@@ -89,9 +95,8 @@ def _counts_people(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> bool
     numbers = tuple(spec for spec in specs if spec.kind is Kind.NUMBER)
     if not any(counts_heads(spec, chart.grammar) for spec in numbers) or _counts_noun(chart, span, numbers):
         return False
-    is_hour = "hour" in span.phrase.slots and any(
-        item.value <= _LAST_HOUR for at in inside for item in chart.match("hour_of", at)
-    )
+    hours = [item.value for at in inside for item in chart.match("hour_of", at)] if "hour" in span.phrase.slots else []
+    is_hour = bool(hours) and min(hours) <= _LAST_HOUR
     takes_time = any(spec.kind in (Kind.TIME, Kind.DATE_TIME) for spec in specs)
     return not (is_hour and takes_time and not chart.occurs("marked_clock"))
 

@@ -303,20 +303,28 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
     """
     if any(chart.match("move", at) and not chart.match("courtesy", at) for at in range(len(chart.words))):
         return None
+    content = sorted(chart.content)
+    if not (len(content) > 1 and all(_is_in_run(chart, at) for at in content)):
+        content = _find_name_words(chart)
+    return (content[0], content[-1] + 1) if content and _is_whole(chart, content) else None
+
+
+def _find_name_words(chart: Chart) -> Sequence[int]:
+    """The words of a message without what stands around a name, if they may be one; else nothing."""
     around, has_fillers = _cover_around(chart)
     rest = sorted(chart.content - around)
     content = rest or sorted(chart.content)
-    may_be_name = all(_is_new(chart, at) or (_is_capital(chart, at) and not _is_small(chart, at)) for at in rest)
-    may_be_name = may_be_name and len({_is_capital(chart, at) for at in rest}) == 1
-    whole = sorted(chart.content)
-    if len(whole) > 1 and all(_is_in_run(chart, at) for at in whole):
-        return (whole[0], whole[-1] + 1) if _is_whole(chart, whole) else None
-    if not (may_be_name if rest else _is_known_name(chart, content)):
-        return None
+    if not (_may_name(chart, rest) if rest else _is_known_name(chart, content)):
+        return ()
     start = content[0]
-    if not _is_capital(chart, start) and (has_fillers or any(_is_capital(chart, at) for at in range(start))):
-        return None
-    return (start, content[-1] + 1) if _is_whole(chart, content) else None
+    is_small = not _is_capital(chart, start) and (has_fillers or any(_is_capital(chart, at) for at in range(start)))
+    return () if is_small else content
+
+
+def _may_name(chart: Chart, words: Sequence[int]) -> bool:
+    """True for words that may be a name, all with capitals or all without."""
+    are_names = all(_is_new(chart, at) or (_is_capital(chart, at) and not _is_small(chart, at)) for at in words)
+    return are_names and len({_is_capital(chart, at) for at in words}) == 1
 
 
 def _is_in_run(chart: Chart, at: int) -> bool:
