@@ -95,10 +95,14 @@ def _counts_people(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> bool
     numbers = tuple(spec for spec in specs if spec.kind is Kind.NUMBER)
     if not any(counts_heads(spec, chart.grammar) for spec in numbers) or _counts_noun(chart, span, numbers):
         return False
-    hours = [item.value for at in inside for item in chart.match("hour_of", at)] if "hour" in span.phrase.slots else []
-    is_hour = bool(hours) and min(hours) <= _LAST_HOUR
     takes_time = any(spec.kind in (Kind.TIME, Kind.DATE_TIME) for spec in specs)
-    return not (is_hour and takes_time and not chart.occurs("marked_clock"))
+    return not (takes_time and _is_hour(chart, span) and not chart.occurs("marked_clock"))
+
+
+def _is_hour(chart: Chart, span: Span) -> bool:
+    """True for a number that may be an hour: the 7 of "for 7"."""
+    hours = [item.value for at in range(span.start + 1, span.end) for item in chart.match("hour_of", at)]
+    return "hour" in span.phrase.slots and bool(hours) and min(hours) <= _LAST_HOUR
 
 
 def _counts_noun(chart: Chart, span: Span, specs: tuple[FieldSpec, ...]) -> bool:
