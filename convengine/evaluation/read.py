@@ -12,7 +12,7 @@ from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.form import Form
 from convengine.engine.forms.message import MOST_CHARACTERS, list_fillers, make_fields
 from convengine.engine.forms.session_form import find_earlier_days
-from convengine.engine.forms.user_answer import find_confirmation, states_more
+from convengine.engine.forms.user_answer import find_confirmation, list_words, states_more
 from convengine.engine.turn.ports import UnrecordedDecisions
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.finders import FINDERS
@@ -162,7 +162,9 @@ def _find_answer(understanding: Understanding, form: OpenForm, reading: Reading)
     """The answer to a confirmation: a message that gives or names a value changes something."""
     if reading.gives_anything:
         return "change"
-    is_yes = find_confirmation(understanding, reading, lambda: states_more(understanding, reading, form.own_words))
+    held_words = list_words(form.held)
+    known = form.own_words | held_words
+    is_yes = find_confirmation(understanding, reading, lambda: states_more(understanding, reading, known), held_words)
     return None if is_yes is None else "yes" if is_yes else "no"
 
 

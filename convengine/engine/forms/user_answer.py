@@ -1,9 +1,10 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/forms.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.message import list_own_words, match_message, read_message, understand_message
+from convengine.engine.forms.session_form import list_held
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
@@ -17,7 +18,10 @@ from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
+from convengine.json_value import Json
 
+#: A text of more words is told, not named.
+_MOST_NAME_WORDS = 4
 _SMALL = (MoveKind.GREET, MoveKind.THANK)
 _ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)
 _AGREEING = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.FAREWELL, MoveKind.STAY)
@@ -81,15 +85,26 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     """Read the yes or no to the confirmation of a form. Returns None if it changes, doubts, or says neither."""
     reading = read_message(session, turn, row)
     understanding = understand_message(session, turn)
-    return find_confirmation(understanding, reading, lambda: _says_more(session, turn, understanding, reading))
+    held_words = list_words(list_held(session, get_form(turn.snapshot, row)))
+    return find_confirmation(
+        understanding, reading, lambda: _says_more(session, turn, understanding, reading, held_words), held_words
+    )
 
 
-def _is_doubtful(understanding: Understanding) -> bool:
+def list_words(held: Mapping[str, Json]) -> frozenset[str]:
+    """The words of the short texts that a form holds: said again, as a name under a message, they change nothing."""
+    texts = (fold_label(value) for value in held.values() if isinstance(value, str))
+    return frozenset(word for words in texts if len(words) <= _MOST_NAME_WORDS for word in words)
+
+
+def _is_doubtful(understanding: Understanding, held_words: frozenset[str]) -> bool:
     is_unfinished = understanding.is_cut_off or understanding.is_doubted or _is_slip(understanding)
-    return is_unfinished or understanding.has_value_beside_moves
+    return is_unfinished or understanding.has_value_beside_moves(held_words)
 
 
-def find_confirmation(understanding: Understanding, reading: Reading, says_more: Callable[[], bool]) -> bool | None:
+def find_confirmation(
+    understanding: Understanding, reading: Reading, says_more: Callable[[], bool], held_words: frozenset[str]
+) -> bool | None:
     """Read the yes or no to a confirmation. Returns None if the message changes, doubts, or says neither.
 
     A yes beside a question runs nothing: the answer may change the user's mind. `says_more`: beside it the message
@@ -101,7 +116,7 @@ def find_confirmation(understanding: Understanding, reading: Reading, says_more:
     beside = (*_ANSWERS, *_SMALL, MoveKind.FAREWELL, MoveKind.PRAISE)
     others = any(move.kind not in beside for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
-    if not answers or says_both or others or _is_doubtful(understanding) or reading.gives_anything:
+    if not answers or says_both or others or _is_doubtful(understanding, held_words) or reading.gives_anything:
         return None
     if MoveKind.NEGATE in answers:
         return False
@@ -135,9 +150,11 @@ def may_change(session: Session, turn: Turn) -> bool:
     return doubts or has_value or understanding.find_move(*kinds) is not None
 
 
-def _says_more(session: Session, turn: Turn, understanding: Understanding, reading: Reading) -> bool:
+def _says_more(
+    session: Session, turn: Turn, understanding: Understanding, reading: Reading, held_words: frozenset[str]
+) -> bool:
     """True when a clause states something that nothing explains, and that is no wish for another intent."""
-    rest = states_more(understanding, reading, list_own_words(turn, code(session.intent)))
+    rest = states_more(understanding, reading, list_own_words(turn, code(session.intent)) | held_words)
     hits = {match.intent for match in match_message(session, turn).hits} if rest else set()
     return rest and not hits - {code(session.intent), *turn.snapshot.hand_over_intents}
 

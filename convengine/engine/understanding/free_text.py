@@ -13,13 +13,11 @@ from convengine.engine.understanding.labels import Label, asks_for_name, find_va
 from convengine.engine.understanding.left_over import (
     LeftOver,
     Piece,
-    choose_piece,
 )
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
-from convengine.engine.understanding.span import Reason
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
 
@@ -50,7 +48,7 @@ def read_free_text(
         return None
     if is_long_text(item.spec, understanding.learned):
         return _take_told(item, explained, claims)
-    return _take_short(item, explained, claims) or _take_piece(item, explained, claims)
+    return _take_short(item, explained, claims) or _take_rest(item, explained, claims)
 
 
 def _take_told(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
@@ -109,30 +107,57 @@ def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
     )
 
 
-def _take_piece(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | Refused | None:
-    """Take the part of the message that nothing explains. If there are several, the user chooses one.
+def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
+    """Take what of a sentence nothing explains, from its first to its last word: nothing is cut out of the middle.
 
-    Returns None if there is none, or if it is no name where a name was asked for.
+    A part that a word of relation marks for the field is all of it. Of several sentences the one that begins with a
+    frame gives the text; if none is plainly meant, all is offered. Returns None if nothing is left.
     """
     understanding, grammar = explained.understanding, explained.understanding.chart.grammar
-    pieces = LeftOver(explained, claims).pieces
-    if not pieces:
-        return None
     relations = list_relations(item, grammar)
-    chosen = choose_piece([piece for piece in pieces if _may_be_meant(piece, relations)], relations)
-    if not chosen or (
-        asks_for_name(item, grammar) and not _TextWords(understanding).are_name(chosen[0].start, chosen[0].end)
-    ):
+    pieces = [piece for piece in LeftOver(explained, claims).pieces if _may_be_meant(piece, relations)]
+    related = [piece for piece in pieces if piece.relations & relations]
+    if len(related) == 1 and holds(Principle.RELATIONS):
+        return _make_text(item, explained, related, is_part=len(pieces) > 1)
+    words = _TextWords(understanding)
+    parts = [*_group_by_sentence(understanding, pieces)]
+    if asks_for_name(item, grammar):
+        parts = [part for part in parts if words.are_name(part[0].start, part[-1].end)] or [
+            [piece] for piece in pieces if words.are_name(piece.start, piece.end) and piece.is_capital
+        ]
+    framed = [part for part in parts if words.is_framed(part[0].start)]
+    parts = framed if len(framed) == 1 else parts
+    if not parts:
         return None
-    texts = [understanding.quote(piece.start, piece.end) for piece in chosen]
-    first, last = understanding.find_position(chosen[0].start, chosen[-1].end)
-    if len(chosen) > 1:
-        return Refused(item.path, understanding.text[first:last], Reason.AMBIGUOUS, {"candidates": texts}, first, last)
-    clause = chosen[0].clause
+    text = _make_text(item, explained, parts[0], is_part=len(pieces) > 1)
+    if len(parts) > 1:
+        first, last = understanding.find_position(parts[0][0].start, parts[-1][-1].end)
+        return Offered(item.path, understanding.text[first:last], first, last, Doubt.UNCLEAR)
+    return text
+
+
+def _group_by_sentence(understanding: Understanding, pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+    """The pieces of each sentence."""
+    sentence: list[Piece] = []
+    for piece in pieces:
+        if sentence and not understanding.begins.isdisjoint(range(sentence[-1].end, piece.start + 1)):
+            yield sentence
+            sentence = []
+        sentence.append(piece)
+    if sentence:
+        yield sentence
+
+
+def _make_text(item: FormField, explained: Explained, pieces: Sequence[Piece], *, is_part: bool) -> Taken | Offered:
+    """The text from the first to the last of some pieces. `is_part`: the message has more."""
+    understanding = explained.understanding
+    end = _TextWords(understanding).strip_end(pieces[0].start, pieces[-1].end)
+    first, last = understanding.find_position(pieces[0].start, end)
+    text, clause = understanding.text[first:last], pieces[0].clause
     if clause is not None and clause.force is Force.SUPPOSES:
-        return Offered(item.path, texts[0], first, last, Doubt.SUPPOSED)
-    is_echoed = len(pieces) > 1 or any(map(explained.list_talk, understanding.clauses))
-    return Taken(item.path, texts[0], first, last, RELATION if len(pieces) > 1 else TEXT, is_echoed)
+        return Offered(item.path, text, first, last, Doubt.SUPPOSED)
+    is_echoed = is_part or any(map(explained.list_talk, understanding.clauses))
+    return Taken(item.path, text, first, last, RELATION if is_part else TEXT, is_echoed)
 
 
 def _may_be_meant(piece: Piece, relations: frozenset[str]) -> bool:
@@ -209,13 +234,36 @@ def list_labelled_texts(
         start = find_value_start(understanding, label, *joints)
         if not label.end < start < clause.end:
             continue
-        end = words.strip_end(start, clause.end)
+        if _is_rejected(understanding, start):
+            continue
+        end = words.strip_end(start, _find_end(understanding, clause, labels))
         is_held, is_name = not form.is_open(item.path), asks_for_name(item, understanding.chart.grammar)
         if not words.give_text(start, end, is_name=is_name, is_held=is_held):
             continue
         position = understanding.find_position(start, end)
         texts[item.path] = Taken(item.path, understanding.quote(start, end), *position, TEXT, is_held)
     return [*reversed(texts.values())]
+
+
+def _is_rejected(understanding: Understanding, start: int) -> bool:
+    """True for the "still wrong" of "the address is still wrong", which is no address."""
+    small = cover(cue for cue in understanding.cues if cue.name == "filler")
+    while start in small:
+        start += 1
+    return any(cue.start <= start < cue.end and cue.name in ("correction", "rejection") for cue in understanding.cues)
+
+
+def _find_end(understanding: Understanding, clause: Clause, labels: Sequence[Label]) -> int:
+    """The end of a text that a clause begins: with the clauses of its sentence that state and name no other field."""
+    end, starts = clause.end, {label.start for label in labels}
+    for other in understanding.clauses:
+        is_next = other.start in (end, end + 1) and understanding.begins.isdisjoint(range(end, other.start + 1))
+        if is_next and other.force is Force.STATES and starts.isdisjoint(range(other.start, other.end)):
+            values = [
+                span for span in understanding.spans if not span.is_weak and other.start <= span.start < other.end
+            ]
+            end = end if values or other.has("joint") else other.end
+    return end
 
 
 def _may_set(label: Label, clause: Clause) -> bool:
@@ -272,6 +320,16 @@ class _TextWords:
         related = self._chart.match("relation", start)
         ends += [match.end for match in related if "short_article" in names or match.value in relations]
         return max(ends, default=start)
+
+    def is_framed(self, start: int) -> bool:
+        """True for a word behind a frame that begins a sentence: "And it is the desk, as I wrote."."""
+        begin = max((at for at in self._begins if at <= start), default=0)
+        return any(
+            match.end >= start - 1
+            for at in range(begin, start)
+            for name in _FRAMES[1:]
+            if (match := self._chart.match_exactly(name, at)) and match.end <= start
+        )
 
     def are_short(self, start: int, end: int) -> bool:
         """True for a few words of one sentence without a comma; the small words of a name do not count."""

@@ -1,13 +1,12 @@
 """The short text of a field is what is left of the message when everything that is explained is taken away."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.assign import Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
-from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.words import cover
 
@@ -37,7 +36,8 @@ class LeftOver:
         understanding = explained.understanding
         self._understanding, self._chart = understanding, understanding.chart
         self._explained = explained
-        plain = [span for span in understanding.spans if not (span.is_weak or span.sort in (Sort.OPTION, Sort.PATTERN))]
+        named = (Sort.OPTION, Sort.PATTERN, Sort.PERSON)
+        plain = [span for span in understanding.spans if not (span.is_weak or span.sort in named)]
         plain += [claim.span for claim in claims]
         moves = (move for move in understanding.moves if move.is_whole and not move.is_mended)
         self._valued = cover(plain) | cover(moves)
@@ -97,7 +97,8 @@ class LeftOver:
         """True for a capital letter that does not begin a sentence, in a message that has small letters, too."""
         if not (self.uses_capitals and self._is_capital(index)) or index in self._understanding.begins:
             return False
-        return self._chart.match_longest("capital_word", index) is None
+        is_emphasised = self._chart.is_abbreviation(index) and index in self._explained.talk  # "I TOLD you"
+        return not is_emphasised and self._chart.match_longest("capital_word", index) is None
 
     def _is_capital(self, index: int) -> bool:
         return self._understanding.text[self._understanding.words[index].start].isupper()
@@ -158,16 +159,3 @@ class LeftOver:
                 yield from (str(match.value) for match in matches)
                 return
             at -= 1
-
-
-def choose_piece(pieces: Sequence[Piece], relations: Collection[str]) -> tuple[Piece, ...]:
-    """The pieces that a field may mean: one where its relation or its capitals tell it from the others."""
-    for narrow in (
-        [piece for piece in pieces if piece.relations & set(relations)],
-        [piece for piece in pieces if not piece.relations],
-        [piece for piece in pieces if piece.is_capital],
-    ):
-        if len(narrow) == 1 and holds(Principle.RELATIONS):
-            return (narrow[0],)
-        pieces = narrow or pieces
-    return tuple(pieces)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from convengine.engine.understanding.assign import Claim, assign, is_text, list_claims
-from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
@@ -194,16 +194,21 @@ def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]
             for label in labels
             if label.field in form.held
             and label.field not in said_again | touched
-            and _is_to_change(explained, understanding.find_clause(label.start), correction)
+            and _is_to_change(explained, label, correction)
         )
     )
 
 
-def _is_to_change(explained: Explained, clause: Clause | None, correction: Move | None) -> bool:
-    """True for a clause whose names of fields say what to change. `correction`: the first one of the message."""
-    asks_what_to_change = explained.form.asks_what_to_change
+def _is_to_change(explained: Explained, label: Label, correction: Move | None) -> bool:
+    """True for a name of a field that says what to change. `correction`: the first one of the message.
+
+    A single word of a name does not, among other words: the "number" of "you've lost the house number".
+    """
+    asks_what_to_change, clause = explained.form.asks_what_to_change, explained.understanding.find_clause(label.start)
     if clause is None:
         return asks_what_to_change
+    if not label.is_whole and (explained.list_unexplained(clause) or explained.list_talk(clause)):
+        return False
     if clause.has("denial") or (clause.force is Force.ASKS and explained.asks_more(clause)):
         return False
     is_corrected = correction is not None and correction.start < clause.end

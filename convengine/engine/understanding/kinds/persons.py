@@ -303,7 +303,7 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
     """
     if any(chart.match("move", at) and not chart.match("courtesy", at) for at in range(len(chart.words))):
         return None
-    content = sorted(chart.content)
+    content: Sequence[int] = sorted(chart.content)
     if not (len(content) > 1 and all(_is_in_run(chart, at) for at in content)):
         content = _find_name_words(chart)
     return (content[0], content[-1] + 1) if content and _is_whole(chart, content) else None
