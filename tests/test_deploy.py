@@ -21,7 +21,7 @@ from convengine.server.deployment import environment
 ROOT = Path(__file__).resolve().parent.parent
 DEPLOYED = [
     *(ROOT / name for name in ("Dockerfile", "compose.yaml")),
-    *sorted(file for file in (ROOT / "deploy").rglob("*") if file.is_file()),
+    *sorted(file for file in (ROOT / "deploy").rglob("*") if file.is_file() and file.suffix != ".pyc"),
 ]
 UNITS = sorted((ROOT / "deploy/systemd").glob("*.service"))
 #: A name, unless it is the beginning of several: `CE_LLM_…`, `CE_CFG__TYPE__KEY`.

@@ -187,7 +187,9 @@ PAGES: dict[str, Callable[[World], Any]] = {
 #: configuration.
 READERS = {
     *("history", "grid", "grid_rows", "workspace", "map", "map_of", "export", "faq_template", "health", "compare"),
-    *("transfer_export", "tools", "try"),
+    *("transfer_export", "tools", "try", "flow_talk", "start_talk"),
+    # In a demonstration only, and never in a draft.
+    "start_empty",
     # Who gets a release that was published, or the one before it again.
     *("audience", "stop", "all"),
     # Of all pages.

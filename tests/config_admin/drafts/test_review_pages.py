@@ -189,6 +189,6 @@ def test_who_cannot_approve_reads_who_can(ada: Client, bob: Client, draft: m.CeD
 def test_beside_a_flow_in_a_draft_the_draft_answers(ada: Client, draft: m.CeDraft) -> None:
     make_flows(KINDS["collect"])
     page = reverse("admin:config_admin_ceintent_flow", args=["BOOKING"])
-    assert "The saved flow answers." in ada.get(page).content.decode()
+    assert "As it stands on this page, saved or not." in ada.get(page).content.decode()
     ada.post(url("enter", draft))
-    assert "The draft answers." in ada.get(page).content.decode()
+    assert "As it stands on this page, with the draft, saved or not." in ada.get(page).content.decode()

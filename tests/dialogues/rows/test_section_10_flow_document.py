@@ -15,7 +15,7 @@ BASE = {"code": "ROOM", "title": "Book a room", "kind": "collect", "phrases": ["
 #: What the first and the last part of a type's row in the document says: settings of the field, an answer, its value.
 FIELD_TYPES: dict[str, tuple[dict[str, Any], str, Any]] = {
     "text": ({}, "by the window", "window"),
-    "short_text": ({}, "it's a window seat", "window seat"),
+    "short_text": ({}, "it's head of sales", "head of sales"),
     "long_text": ({}, "by the window, if there is one", "by the window, if there is one"),
     "choice": (
         {"options": [{"value": "S", "label": "single", "synonyms": ["one bed"]}, {"value": "D"}]},

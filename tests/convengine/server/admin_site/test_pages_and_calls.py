@@ -17,6 +17,7 @@ SHOWN = frozenset(
         *("map_of", "models", "not_understood", "preview", "ratings", "reports", "result", "rows", "times"),
         *("tools", "transfer_export", "try", "week", "workspace"),
         *("judge_of_form", "simulate", "simulate_of_form", "try_it_of_form", "what_if_of_form"),
+        *("flow_talk", "start_talk"),
         # They change what their user sees.
         *("enter", "leave"),
     }
