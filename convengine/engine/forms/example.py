@@ -8,10 +8,13 @@ from typing import Any
 from convengine.engine.forms.form import Field
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.kinds.day_arithmetic import read_date_bound, read_moment_bound, read_time_bound
+from convengine.engine.understanding.kinds.days import lies_in_past, names_birth
 from convengine.json_value import Json
 
 #: Days until the day of an example.
 _DAYS = timedelta(days=7)
+#: Since the day of birth of an example.
+_AGE = timedelta(days=30 * 365)
 _HOUR = timedelta(hours=10, minutes=30)
 _EMAIL, _DURATION, _IBAN = "name@example.com", "PT2H", "DE89370400440532013000"
 
@@ -37,9 +40,10 @@ def _limit(value: Any, first: Any, last: Any) -> Any:
 def _make_day(spec: FieldSpec, now: datetime, _: str) -> str:
     today = now.date()
     first, last = read_date_bound(spec.minimum, today), read_date_bound(spec.maximum, today)
-    is_past = last is not None and last <= today
-    day: date = _limit(today - _DAYS if is_past else today + _DAYS, first, last)
-    return day.isoformat()
+    days = -_AGE if names_birth(spec) else -_DAYS if lies_in_past(spec) else _DAYS
+    day = today + days
+    limited: date = _limit(day, first, last)
+    return limited.isoformat()
 
 
 def _make_moment(spec: FieldSpec, now: datetime, _: str) -> str:

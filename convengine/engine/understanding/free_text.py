@@ -7,7 +7,7 @@ from itertools import product
 from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
-from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.form import FormField, OpenForm, fold_label
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, list_relations, says_nothing
 from convengine.engine.understanding.left_over import (
@@ -110,42 +110,81 @@ def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
 def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
     """Take what of a sentence nothing explains, from its first to its last word: nothing is cut out of the middle.
 
-    A part that a word of relation marks for the field is all of it. Of several sentences the one that begins with a
-    frame gives the text; if none is plainly meant, all is offered. Returns None if nothing is left.
+    A part that a word of relation marks for the field is all of it. What is not all of its sentence, or of several, is
+    offered. Returns None if nothing is left.
     """
-    understanding, grammar = explained.understanding, explained.understanding.chart.grammar
-    relations = list_relations(item, grammar)
+    understanding = explained.understanding
+    relations = list_relations(item, understanding.chart.grammar)
+    held = _list_held_words(explained, item)
     pieces = [piece for piece in LeftOver(explained, claims).pieces if _may_be_meant(piece, relations)]
+    pieces = [piece for piece in pieces if not _is_held(understanding, piece, held)]
     related = [piece for piece in pieces if piece.relations & relations]
     if len(related) == 1 and holds(Principle.RELATIONS):
         return _make_text(item, explained, related, is_part=len(pieces) > 1)
+    parts = _choose_parts(item, understanding, pieces)
+    if not parts:
+        return None
+    text = _make_text(item, explained, [*parts[0], *parts[-1]], is_part=len(pieces) > 1)
+    last = parts[-1][-1]
+    is_cut = any(last.end < piece.start < _find_sentence_end(understanding, last) for piece in pieces)
+    is_sure = len(parts) == 1 and not is_cut
+    return text if is_sure else Offered(item.path, text.value, text.start, text.end, Doubt.UNCLEAR)
+
+
+def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequence[Piece]) -> list[list[Piece]]:
+    """The sentences that may give the text, as their pieces: the one that begins with a frame if there is one."""
     words = _TextWords(understanding)
     parts = [*_group_by_sentence(understanding, pieces)]
-    if asks_for_name(item, grammar):
+    if asks_for_name(item, understanding.chart.grammar):
         parts = [part for part in parts if words.are_name(part[0].start, part[-1].end)] or [
             [piece] for piece in pieces if words.are_name(piece.start, piece.end) and piece.is_capital
         ]
     framed = [part for part in parts if words.is_framed(part[0].start)]
-    parts = framed if len(framed) == 1 else parts
-    if not parts:
-        return None
-    text = _make_text(item, explained, parts[0], is_part=len(pieces) > 1)
-    if len(parts) > 1:
-        first, last = understanding.find_position(parts[0][0].start, parts[-1][-1].end)
-        return Offered(item.path, understanding.text[first:last], first, last, Doubt.UNCLEAR)
-    return text
+    return framed if len(framed) == 1 else parts
+
+
+def _find_sentence_end(understanding: Understanding, piece: Piece) -> int:
+    return min((at for at in understanding.begins if at > piece.start), default=len(understanding.words))
+
+
+def _list_held_words(explained: Explained, item: FormField) -> frozenset[str]:
+    """The words of the short texts that other fields hold: a name under a message is no part of another text."""
+    texts = [
+        fold_label(value) for path, value in explained.form.held.items() if path != item.path and isinstance(value, str)
+    ]
+    return frozenset(word for words in texts if len(words) <= _MOST_SHORT for word in words)
+
+
+def _is_held(understanding: Understanding, piece: Piece, held: frozenset[str]) -> bool:
+    words = understanding.words[piece.start : piece.end]
+    return all(word.is_sign or word.key in held for word in words)
 
 
 def _group_by_sentence(understanding: Understanding, pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
-    """The pieces of each sentence."""
+    """The pieces of each sentence, up to a comma with more words behind it than a part of a name or an address has."""
     sentence: list[Piece] = []
+    is_over = False
     for piece in pieces:
-        if sentence and not understanding.begins.isdisjoint(range(sentence[-1].end, piece.start + 1)):
+        between = range(sentence[-1].end, piece.start) if sentence else range(0)
+        if sentence and not understanding.begins.isdisjoint(range(between.start, piece.start + 1)):
             yield sentence
-            sentence = []
-        sentence.append(piece)
+            sentence, is_over = [], False
+        elif any(understanding.words[at].key in _PARTING for at in between):
+            is_over |= _count_behind(understanding, piece.start) > _MOST_SHORT
+        if not is_over:
+            sentence.append(piece)
     if sentence:
         yield sentence
+
+
+def _count_behind(understanding: Understanding, at: int) -> int:
+    """The words from a comma before a word up to the next sign that parts."""
+    words, start, end = understanding.words, at, at
+    while start and words[start - 1].key not in _PARTING:
+        start -= 1
+    while end < len(words) and words[end].key not in _PARTING and (end == at or end not in understanding.begins):
+        end += 1
+    return sum(not word.is_sign for word in words[start:end])
 
 
 def _make_text(item: FormField, explained: Explained, pieces: Sequence[Piece], *, is_part: bool) -> Taken | Offered:
@@ -234,6 +273,8 @@ def list_labelled_texts(
         start = find_value_start(understanding, label, *joints)
         if not label.end < start < clause.end:
             continue
+        if not is_long_text(item.spec, understanding.learned):
+            start = words.skip_small(start, clause.end)
         if _is_rejected(understanding, start):
             continue
         end = words.strip_end(start, _find_end(understanding, clause, labels))
@@ -287,6 +328,7 @@ class _TextWords:
         self._courtesies = _find_courtesies(self._chart)
         self._begins = understanding.begins
         self._talk = understanding.talk
+        self._fillers = cover(cue for cue in understanding.cues if cue.name == "filler")
         self._stripped: dict[int, int] = {}
 
     def give_text(self, start: int, end: int, *, is_name: bool, is_held: bool) -> bool:
@@ -320,6 +362,13 @@ class _TextWords:
         related = self._chart.match("relation", start)
         ends += [match.end for match in related if "short_article" in names or match.value in relations]
         return max(ends, default=start)
+
+    def skip_small(self, start: int, end: int) -> int:
+        """The first word that does not only fill: "just EI 3288", "the sofa". A capital belongs to a name."""
+        at = start
+        while at < end - 1 and at in self._fillers and self._chart.text[self._words[at].start].islower():
+            at += 1
+        return at
 
     def is_framed(self, start: int) -> bool:
         """True for a word behind a frame that begins a sentence: "And it is the desk, as I wrote."."""

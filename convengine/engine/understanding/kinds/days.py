@@ -186,11 +186,8 @@ def _find_context(phrase: Phrase, spec: FieldSpec, situation: Situation) -> DayC
 def lies_in_past(spec: FieldSpec) -> bool:
     """True for a field that takes no day to come."""
     last = spec.maximum.lower() if isinstance(spec.maximum, str) else ""
-    return (
-        names_birth(spec)
-        or _asks_for_past(spec)
-        or (last.startswith(("today", "now", "yesterday")) and "+" not in last)
-    )
+    is_bounded = last.startswith(("today", "now", "yesterday")) and "+" not in last
+    return is_bounded or names_birth(spec) or _asks_for_past(spec)
 
 
 def _drop_second_days(spans: Sequence[Span]) -> list[Span]:
