@@ -1,8 +1,9 @@
 """Laws of a conversation that hold for each message: nothing explicit is lost, nothing held is overwritten unasked."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Set
 
 from convengine.engine.understanding.clauses import Force
+from convengine.engine.understanding.corrections import CORRECTIONS
 from convengine.engine.understanding.decide import KIND
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import RELATION, TEXT
@@ -44,13 +45,32 @@ def list_lost(understanding: Understanding, form: OpenForm, reading: Reading) ->
         start, end = understanding.find_position(span.start, span.end)
         takers = {item.path for item in form.fields if span.sort in item.sorts and span.field in ("", item.path)}
         is_held = takers <= form.held.keys() and not may_change
-        if not is_held and not any(_answers(result, start, end, takers) for result in results):
+        is_other = _is_replaced(understanding, span, takers, {result.field for result in results})
+        is_other |= _is_repeated(understanding, span)
+        if not (is_held or is_other) and not any(_answers(result, start, end, takers) for result in results):
             yield understanding.quote(span.start, span.end)
 
 
+def _is_repeated(understanding: Understanding, span: Span) -> bool:
+    """True for an option that is said twice."""
+    options = (other for other in understanding.spans if other.sort is span.sort is Sort.OPTION and other is not span)
+    return any(other.phrase == span.phrase and other.field == span.field for other in options)
+
+
+def _is_replaced(understanding: Understanding, span: Span, takers: Collection[str], answered: Set[str]) -> bool:
+    """True for the first value of "brakes, no wait, gears"."""
+    behind = any(move.kind in CORRECTIONS and move.start >= span.end for move in understanding.moves)
+    return behind and not answered.isdisjoint(takers)
+
+
 def _answers(result: Taken | Offered | Refused, start: int, end: int, takers: Collection[str]) -> bool:
-    """True for what is at these positions of the message, and for one without a position for a field of the value."""
-    return (result.start < end and start < result.end) or (not result.end and result.field in takers)
+    """True for what is at these positions of the message, and for one of several candidates, or without a position."""
+    is_of_field = result.field in takers and (not result.end or _has_candidates(result))
+    return (result.start < end and start < result.end) or is_of_field
+
+
+def _has_candidates(result: Taken | Offered | Refused) -> bool:
+    return isinstance(result, Refused) and "candidates" in result.data
 
 
 def list_overwritten(form: OpenForm, reading: Reading, held: Mapping[str, Json]) -> Iterator[str]:

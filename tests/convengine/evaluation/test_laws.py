@@ -37,7 +37,7 @@ def test_what_is_taken_refused_kept_in_a_text_held_or_asked_about_is_not_lost(te
 
 
 def test_a_second_value_that_nothing_takes_is_lost() -> None:
-    assert _read("ann@example.com, bob@example.com", asked="mail").lost_values == ("bob@example.com",)
+    assert _read("day after tomorrow, got the in laws tomorrow", asked="day").lost_values == ("tomorrow",)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +49,6 @@ def test_a_correction_and_an_answer_overwrite_with_a_sign(text: str, asked: str)
 
 def test_the_table_has_both() -> None:
     score = ReadScore()
-    score.add({"say": "x", "values": {}}, FORM, _read("ann@example.com, bob@example.com", asked="mail"))
+    score.add({"say": "x", "values": {}}, FORM, _read("day after tomorrow, got the in laws tomorrow", asked="day"))
 
     assert "2 values said plainly: 50.0 % lost; 0 held ones overwritten" in [*score.format_table()]
