@@ -1,4 +1,4 @@
-"""What is counted as lost and as overwritten: values said plainly that no answer has, held values that change unasked."""
+"""What counts as lost and as overwritten: plain values without an answer, held values that change unasked."""
 
 import pytest
 
