@@ -1,0 +1,133 @@
+"""What the words of a message are in a short text: frames before it, courtesies behind it, words of names."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from itertools import product
+
+from convengine.engine.understanding.grammar import Chart
+from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import cover
+
+_NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
+#: Signs that end a text and do not belong to it.
+_ENDS = frozenset(".,;:!?\n-–")
+#: More words are no short answer.
+MOST_SHORT = 4
+#: Classes of what stands before one.
+_FRAMES = ("courtesy", "lead_in", "name_lead_in", "introduction")
+_IN_ADDRESSES = frozenset("@/")
+#: Signs between two values.
+PARTING = frozenset(",;()")
+
+
+class TextWords:
+    """What the words of a message are in a text."""
+
+    def __init__(self, understanding: Understanding) -> None:
+        self._words, self._chart = understanding.words, understanding.chart
+        small = _find_small(understanding)
+        words = [(index, word) for index, word in enumerate(self._words) if not word.is_sign]
+        talk = {index for index in understanding.talk if understanding.text[self._words[index].start].islower()}
+        self._not_in_names = [index for index, word in words if word.is_number or index in small | talk]
+        #: In no table, or with a slip there.
+        self._new = [index for index, word in words if word.key not in self._chart.grammar.words or word.is_mended]
+        self._courtesies = _find_courtesies(self._chart)
+        self._begins = understanding.begins
+        self._talk = understanding.talk
+        self._fillers = cover(cue for cue in understanding.cues if cue.name == "filler")
+        self._stripped: dict[int, int] = {}
+
+    def give_text(self, start: int, end: int, *, is_name: bool, is_held: bool) -> bool:
+        """False for what is no name where a name is asked for, and for "wrong" of a field that has a text already."""
+        return (self.are_name(start, end) or not is_name) and (self.have_new(start, end) or not is_held)
+
+    def are_name(self, start: int, end: int) -> bool:
+        """True for a few words of which one is in no table, and none a number, a small word or part of an address."""
+        is_address = any(word.key in _IN_ADDRESSES for word in self._words[start:end])
+        return self.have_new(start, end) and not (is_address or _has_between(self._not_in_names, start, end))
+
+    def have_new(self, start: int, end: int) -> bool:
+        """True when a word is in no table, or has a slip there."""
+        return _has_between(self._new, start, end)
+
+    def skip_frame(self, relations: frozenset[str], *, is_name: bool) -> int:
+        """The word behind what stands before a short answer: "my job is", "it's in", "for my mother".
+
+        `relations`: those of its field.
+        """
+        start, beside = 0, ("possessive", "relative") if is_name else ()
+        while (end := self._skip(start, relations, (*_FRAMES, *beside))) > start:
+            start, beside = end, (*beside, "short_article")
+        return start if start < len(self._words) else 0
+
+    def _skip(self, start: int, relations: frozenset[str], names: Sequence[str]) -> int:
+        """The word behind a sign, a frame or a courtesy that begins at a word; behind one, also behind "a" and "in"."""
+        if start < len(self._words) and self._words[start].key in _ENDS:
+            return start + 1
+        ends = [match.end for name in names if (match := self._chart.match_exactly(name, start))]
+        related = self._chart.match("relation", start)
+        ends += [match.end for match in related if "short_article" in names or match.value in relations]
+        return max(ends, default=start)
+
+    def skip_small(self, start: int, end: int) -> int:
+        """The first word that does not only fill: "just EI 3288", "the sofa". A capital belongs to a name."""
+        at = start
+        while at < end - 1 and at in self._fillers and self._chart.text[self._words[at].start].islower():
+            at += 1
+        return at
+
+    def is_framed(self, start: int) -> bool:
+        """True for a word behind a frame that begins a sentence: "And it is the desk, as I wrote."."""
+        begin = max((at for at in self._begins if at <= start), default=0)
+        return any(
+            match.end >= start - 1
+            for at in range(begin, start)
+            for name in _FRAMES[1:]
+            if (match := self._chart.match_exactly(name, at)) and match.end <= start
+        )
+
+    def are_short(self, start: int, end: int) -> bool:
+        """True for a few words of one sentence without a comma; the small words of a name do not count."""
+        words = [index for index in range(start, end) if not self._words[index].is_sign]
+        telling = [index for index in words if not self._chart.match("name_joint", index)]
+        is_parted = any(word.key in PARTING for word in self._words[start:end])
+        is_few = bool(words) and len(telling) <= MOST_SHORT and len(words) <= 2 * MOST_SHORT
+        return is_few and not is_parted and self._begins.isdisjoint(range(start + 1, end))
+
+    def are_title(self, start: int, end: int) -> bool:
+        """True for words that are written as a title: "The Fat Duck", "Fish and Chips at the Pier"."""
+        words = [index for index in range(start, end) if not self._words[index].is_sign]
+        capital = [index for index in words if self._chart.text[self._words[index].start].isupper()]
+        small = [index for index in words if index not in capital and not self._is_joint(index)]
+        is_framed = len(capital) > 1 and capital[0] == words[0] and capital[-1] == words[-1]
+        return is_framed and words[0] not in self._talk and not small
+
+    def _is_joint(self, index: int) -> bool:
+        return any(self._chart.match(name, index) for name in ("name_joint", "relation", "short_article"))
+
+    def strip_end(self, start: int, end: int) -> int:
+        """The end of a text without the courtesies and signs behind it; all of it where it has nothing else."""
+        if end not in self._stripped:
+            shorter = end
+            while shorter and (shorter in self._courtesies or self._words[shorter - 1].key in _ENDS):
+                shorter = self._courtesies.get(shorter, shorter - 1)
+            self._stripped[end] = shorter
+        return self._stripped[end] if self._stripped[end] > start else end
+
+
+def _find_courtesies(chart: Chart) -> dict[int, int]:
+    """By their end, where courtesies begin that have no slip."""
+    starts = product(("courtesy", "lead_out"), range(len(chart.words)))
+    return {match.end: at for name, at in starts if (match := chart.match_exactly(name, at))}
+
+
+def _find_small(understanding: Understanding) -> set[int]:
+    """The words of cues that no name has. In a free text, a cue with a slip is rather a name: "Tom" is no "to"."""
+    is_mended = understanding.chart.is_mended
+    cues = (cue for cue in understanding.cues if cue.name in _NOT_IN_NAMES)
+    return cover(cue for cue in cues if not is_mended(cue.start, cue.end))
+
+
+def _has_between(positions: Sequence[int], start: int, end: int) -> bool:
+    first = bisect_left(positions, start)
+    return first < len(positions) and positions[first] < end
