@@ -61,6 +61,12 @@ class Clause:
         return any(cue.name == name for cue in self.cues)
 
     @property
+    def doubts(self) -> bool:
+        """True for "maybe Friday", and not for the "my neighbour was here" that makes no yes doubtful."""
+        is_aside = self.has("others") and not (self.has("supposition") or self.has("limit"))
+        return self.force is Force.SUPPOSES and not is_aside
+
+    @property
     def only_limits(self) -> bool:
         """True for the "after 12:30" of "leaving after 12:30"."""
         return self.has("limit") and not (self.has("supposition") or self.has("others"))

@@ -99,7 +99,7 @@ class Explained:
         if clause.force is Force.SUPPOSES:
             return True
         following = next((other for other in self.understanding.clauses if other.start >= clause.end), None)
-        return following is not None and following.force is Force.SUPPOSES and bool(self.list_unexplained(following))
+        return following is not None and following.doubts and bool(self.list_unexplained(following))
 
     def says_again(self, clause: Clause) -> bool:
         """True for a clause that has words of the question, and no others that say something."""
@@ -173,8 +173,9 @@ def _ask_which(claim: Claim, explained: Explained) -> Claim:
 
 def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
     """Why a value is not taken at once. Returns None for one that is."""
-    limits_field = claim.label is not None and claim.clause.only_limits
-    if explained.is_conditional(claim.clause) and not limits_field:
+    is_certain = claim.label is not None and claim.clause.only_limits
+    is_certain |= claim.span.sort is Sort.YES_NO and claim.clause.force is Force.SUPPOSES and not claim.clause.doubts
+    if explained.is_conditional(claim.clause) and not is_certain:
         return Doubt.SUPPOSED
     if _is_similar(claim):
         return Doubt.SIMILAR

@@ -61,7 +61,7 @@ def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) 
     end = words.strip_end(start, len(understanding.words))
     if not words.are_short(start, end) or (is_name and not words.are_name(start, end)):
         return None
-    is_related = bool(relations) and any(understanding.chart.match("relation", at) for at in range(start, end))
+    is_related = bool(relations) and any(understanding.chart.match("relation", at) for at in range(start + 1, end))
     if is_related or not _is_stated(explained, claims, start, end):
         return None
     first, last = understanding.find_position(start, end)
@@ -106,6 +106,9 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     held = _list_held_words(explained, item)
     pieces = [piece for piece in LeftOver(explained, claims).pieces if _may_be_meant(piece, relations)]
     pieces = [piece for piece in pieces if not _is_held(understanding, piece, held)]
+    # "I used to live in Bath, now it's York."
+    stating = [piece for piece in pieces if piece.clause is None or piece.clause.force is not Force.SUPPOSES]
+    pieces = stating or pieces
     related = [piece for piece in pieces if piece.relations & relations]
     if len(related) == 1 and holds(Principle.RELATIONS):
         return _make_text(item, explained, related, is_part=len(pieces) > 1)

@@ -56,9 +56,16 @@ class TextWords:
         `relations`: those of its field.
         """
         start, beside = 0, ("possessive", "relative") if is_name else ()
+        if self._is_street():
+            return 0
         while (end := self._skip(start, relations, (*_FRAMES, *beside))) > start:
             start, beside = end, (*beside, "short_article")
         return start if start < len(self._words) else 0
+
+    def _is_street(self) -> bool:
+        """True for "Am Anger 3": words with capitals and a number behind them, whose small words belong to the name."""
+        end = len(self._words)
+        return end > 1 and self._words[end - 1].is_number and self.are_title(0, end - 1)
 
     def _skip(self, start: int, relations: frozenset[str], names: Sequence[str]) -> int:
         """The word behind a sign, a frame or a courtesy that begins at a word; behind one, also behind "a" and "in"."""
@@ -97,6 +104,7 @@ class TextWords:
     def are_title(self, start: int, end: int) -> bool:
         """True for words that are written as a title: "The Fat Duck", "Fish and Chips at the Pier"."""
         words = [index for index in range(start, end) if not self._words[index].is_sign]
+        words = words[:-1] if words and self._words[words[-1]].is_number else words
         capital = [index for index in words if self._chart.text[self._words[index].start].isupper()]
         small = [index for index in words if index not in capital and not self._is_joint(index)]
         is_framed = len(capital) > 1 and capital[0] == words[0] and capital[-1] == words[-1]

@@ -175,7 +175,7 @@ def _list_apart(clauses: Sequence[Clause], parts: Sequence[Extent]) -> list[Clau
 
 def _makes_doubtful(explained: Explained, answer: _Answer, clause: Clause) -> bool:
     """True for a clause that is a condition of the answer, or a denial that is no reason for it."""
-    if clause.force is Force.SUPPOSES:
+    if clause.doubts:
         return _is_condition(explained.understanding, answer, clause)
     return clause.force is Force.DENIES and answer.value and _takes_back(explained, answer, clause)
 
