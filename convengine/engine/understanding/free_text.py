@@ -103,12 +103,7 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     """
     understanding = explained.understanding
     relations = list_relations(item, understanding.chart.grammar)
-    held = _list_held_words(explained, item)
-    pieces = [piece for piece in LeftOver(explained, claims).pieces if _may_be_meant(piece, relations)]
-    pieces = [piece for piece in pieces if not _is_held(understanding, piece, held)]
-    # "I used to live in Bath, now it's York."
-    stating = [piece for piece in pieces if piece.clause is None or piece.clause.force is not Force.SUPPOSES]
-    pieces = stating or pieces
+    pieces = _list_meant(item, explained, claims, relations)
     related = [piece for piece in pieces if piece.relations & relations]
     if len(related) == 1 and holds(Principle.RELATIONS):
         return _make_text(item, explained, related, is_part=len(pieces) > 1)
@@ -120,6 +115,19 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     is_cut = any(last.end < piece.start < _find_sentence_end(understanding, last) for piece in pieces)
     is_sure = len(parts) == 1 and not is_cut
     return text if is_sure else Offered(item.path, text.value, text.start, text.end, Doubt.UNCLEAR)
+
+
+def _list_meant(
+    item: FormField, explained: Explained, claims: Sequence[Claim], relations: frozenset[str]
+) -> Sequence[Piece]:
+    """The pieces that may be the text: without names that are held, and those of clauses that state where there are any.
+
+    "I used to live in Bath, now it's York."
+    """
+    held = _list_held_words(explained, item)
+    pieces = [piece for piece in LeftOver(explained, claims).pieces if _may_be_meant(piece, relations)]
+    pieces = [piece for piece in pieces if not _is_held(explained.understanding, piece, held)]
+    return [piece for piece in pieces if piece.clause is None or piece.clause.force is not Force.SUPPOSES] or pieces
 
 
 def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequence[Piece]) -> list[list[Piece]]:
