@@ -120,7 +120,7 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
 def _list_meant(
     item: FormField, explained: Explained, claims: Sequence[Claim], relations: frozenset[str]
 ) -> Sequence[Piece]:
-    """The pieces that may be the text: without names that are held, and those of clauses that state where there are any.
+    """The pieces that may be the text: without names that are held, and of clauses that state where there are any.
 
     "I used to live in Bath, now it's York."
     """
