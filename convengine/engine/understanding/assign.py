@@ -28,7 +28,7 @@ _LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
 #: Sorts of values that a bare number may be.
 _NUMERIC = {Sort.NUMBER, Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.PHONE, Sort.POSTCODE}
 _STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
-_Rank = tuple[int, int, bool, bool, int]
+_Rank = tuple[int, bool, int, bool, bool, int]
 
 
 @dataclass(frozen=True)
@@ -243,14 +243,21 @@ def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bo
 
 
 def _rank(form: OpenForm, claim: Claim) -> _Rank:
-    """What is settled first: the strongest tie, what stands first, what is a value, at the summary a number.
+    """What is settled first: the strongest tie, what is stated, what stands first, what is a value.
 
-    Then the field that comes first in the form; of corrections, the one that was asked for last.
+    At the summary a number. Then the field that comes first in the form; of corrections, the one asked for last.
     """
     order = form.order[claim.field.path]
     is_number = claim.span.sort is Sort.NUMBER and not form.asked_path
     in_form = -order if claim.is_correction else order
-    return -claim.score, claim.span.start, not claim.resolved.is_value, not is_number, in_form
+    return (
+        -claim.score,
+        claim.clause.force is Force.SUPPOSES,
+        claim.span.start,
+        not claim.resolved.is_value,
+        not is_number,
+        in_form,
+    )
 
 
 def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:

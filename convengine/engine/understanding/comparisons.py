@@ -14,7 +14,7 @@ _MOST_WORDS = 4
 def is_only_compared(understanding: Understanding, form: OpenForm, clause: Clause, span: Span) -> bool:
     """True for an option behind a word that compares; where it was asked for, also in a clause that asks about it.
 
-    A telling word counts in no clause that asks: "is this an economy ticket?".
+    A telling word counts in no clause that asks: "is there a hazelnut syrup?".
     """
     chart = understanding.chart
     if span.sort is not Sort.OPTION or not holds(Principle.COMPARISONS):
