@@ -1,1 +1,1 @@
-"""Whole conversations with customers who answer back: people, or whoever plays one by the sheet of a customer."""
+"""Whole conversations with customers who react to each answer. A person plays each customer from a sheet."""

@@ -136,7 +136,7 @@ class NameAdvice:
         return [self._describe_unknown_name(name) for name in listed if unknown or self._suggest(name)]
 
     def _find_unknown_title(self, text: str) -> str:
-        """What stands in braces in words that are no title of a field; blank if nothing does."""
+        """The first name in braces that is written in words and is not the title of a field; blank without one."""
         titles = (match["title"] for match in _BRACES.finditer(text))
         return next((each for each in titles if _is_wording(each) and each.casefold() not in self._titles), "")
 

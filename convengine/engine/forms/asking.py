@@ -152,7 +152,7 @@ def _say_bound(field: Field, bound: Json, locale: str) -> str:
 
 
 def write_title(field: Field, language: str) -> str:
-    """The name of a field inside a sentence of a language; as written for no language. It ends in no question mark."""
+    """The name of a field inside a sentence, without a question mark. A blank language leaves it as written."""
     title = field.declared.get("title")
     text = title.strip().removesuffix("?").rstrip() if isinstance(title, str) else ""
     text = text or " ".join(split_name(field.path.split(".")[-1]))

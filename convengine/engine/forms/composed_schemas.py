@@ -67,7 +67,7 @@ def list_required_by_parts(schema: Mapping[str, Json]) -> Iterator[str]:
 
 
 def list_inapplicable(schema: Mapping[str, Json], values: Mapping[str, Json]) -> frozenset[str]:
-    """The fields that parts name of which none holds by the values: nobody is asked for them."""
+    """The dependent fields whose condition is not met by the values. The form does not ask for them."""
     holding = (_find_part(rule, values) for rule in _list_rules(schema))
     applicable = {name for part in holding if isinstance(part, Mapping) for name in _list_dependent(part)}
     return frozenset(name for part in _list_parts(schema) for name in _list_dependent(part)) - applicable

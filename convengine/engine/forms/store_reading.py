@@ -30,7 +30,7 @@ from convengine.engine.understanding.span import Reason
 from convengine.json_value import Json
 
 _Item = TypeVar("_Item", Taken, Offered, Refused)
-#: Kinds of values that are told by their form alone.
+#: Kinds whose values are recognised by their form alone.
 _EXPLICIT = (Kind.DATE, Kind.DATE_TIME, Kind.TIME, Kind.EMAIL, Kind.PHONE, Kind.IBAN)
 #: Longest text of a refused value in an event.
 REFUSED_CHARS = 200
@@ -324,7 +324,7 @@ def _count_miss(session: Session, turn: Turn, noted: FieldsRead) -> Session:
     if state.asked_field is None or session.only_digresses:
         return session
     if noted.read:
-        # Whoever gives a value is understood, even beside one that is refused.
+        # The bot understood a user who gave a value, even if it refused another one.
         return update_dialogue(session, misses=0)
     if noted.find_refusal(state.asked_field):
         return update_dialogue(session, misses=state.misses + 1)

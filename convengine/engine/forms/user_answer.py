@@ -20,7 +20,7 @@ from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
 from convengine.json_value import Json
 
-#: A text of more words is told, not named.
+#: A longer text is a sentence and not a name.
 _MOST_NAME_WORDS = 4
 _SMALL = (MoveKind.GREET, MoveKind.THANK)
 _ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)

@@ -67,7 +67,7 @@ def _find_side(
 ) -> FormField | None:
     """The field that the nearest of the words before a value means: by its name, or as the first or last of two.
 
-    Returns None if there is none.
+    Returns None if no word means a field.
     """
     for at in before:
         item, is_small = names.get(at, (None, False))
@@ -94,7 +94,7 @@ def _find_related_options(understanding: Understanding, form: OpenForm) -> dict[
 
 
 def _find_related(chart: Chart, before: range, span: Span, fields: Sequence[FormField]) -> FormField | None:
-    """The only field that the nearest word of relation before an option means. Returns None if there is none."""
+    """The field that the nearest word of relation before an option means. Returns None if no word means only one."""
     for at in before:
         relations = {str(match.value) for match in chart.match("relation", at) if match.end <= span.start}
         owners = [item for item in fields if relations & list_relations(item, chart.grammar)]

@@ -90,7 +90,7 @@ def add_findings_of_model(session: Session, turn: Turn, row: OutputSchema, form:
     fields, held = reply.value.get("fields"), list_held(session, form)
     for finding in _list_findings(session, turn, form, reading, fields, rejected, told_texts):
         result = _read_finding(session, turn, form, finding, doubted.get(finding.spec.name, ()))
-        # What is told beside replaces nothing.
+        # A value that the model finds in a told text does not replace one that the form holds.
         if result is None or (told_texts and finding.spec.name in held):
             rejected[finding.spec.name] = NO_VALUE
         else:

@@ -157,7 +157,7 @@ def _is_equal(chart: Chart, typed: Sequence[str], start: int, end: int, spelling
 
 
 def _is_typed(chart: Chart, at: int) -> bool:
-    """True for a word without a slip, and for one with another ending, which is none."""
+    """True for a word without a slip. Another ending does not count as a slip."""
     word = chart.words[at]
     if not word.is_mended:
         return True

@@ -216,7 +216,7 @@ def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
 
 
 def _add_short_year(chart: Chart, span: Span) -> Span:
-    """A day that is over, with the two digits of its year: "3rd of May 85". The 85 of "85 people" is none."""
+    """A day that is over, with the two digits of its year: "4th of June 82". The 82 of "82 people" is not a year."""
     words, end = chart.words, span.end
     end += bool(chart.match("label_joint", end)) and not words[end].is_sign
     if span.phrase.means not in _NAMING_MONTH or not span.phrase.slots.keys().isdisjoint(YEARS) or end >= len(words):

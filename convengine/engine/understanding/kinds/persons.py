@@ -145,7 +145,7 @@ def _is_listed(chart: Chart, start: int, end: int) -> bool:
 
 
 def _match_lead(chart: Chart, at: int) -> Match | None:
-    """Words that may stand before a name and are none. Returns None for others."""
+    """Words that may introduce a name but do not belong to it. Returns None for other words."""
     matches = [match for name in _LEADS for match in chart.match(name, at) if not _is_initial(chart, match.end - 1)]
     return max(matches, key=lambda match: match.end, default=None)
 

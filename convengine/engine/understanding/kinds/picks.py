@@ -107,7 +107,7 @@ def _find_hour(value: Json) -> int:
 
 
 def _find_slot(phrase: Phrase, names: Sequence[str]) -> Json:
-    """The first slot of these names in a phrase and what it contains. Returns None if there is none."""
+    """The value of the first of these slots in a phrase, or in one inside it. Returns None if it has no such slot."""
     for name, value in phrase.slots.items():
         inner = _find_slot(value, names) if isinstance(value, Phrase) else value if name in names else None
         if inner is not None:

@@ -164,7 +164,7 @@ def test_a_pattern_is_weak_where_any_word_or_number_fits_it(
         ("5 foot 11", {"title": "Age"}, "!WRONG_UNIT"),
         ("£1 000.50", {"title": "Budget"}, 1000.5),
         ("$1.2M", {"title": "Budget", "x-currency": "USD"}, 1200000),
-        ("20 dollar 43c", {"title": "Budget", "x-currency": "USD"}, 20.43),
+        ("30 dollar 17c", {"title": "Budget", "x-currency": "USD"}, 30.17),
         ("five dollars and a quarter", {"title": "Budget", "x-currency": "USD"}, 5.25),
         ("20%", {"title": "Percentage"}, 20),
         ("34 years old", {"title": "Age"}, 34),
