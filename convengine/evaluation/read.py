@@ -12,11 +12,11 @@ from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.form import Form
 from convengine.engine.forms.message import MOST_CHARACTERS, list_fillers, make_fields
 from convengine.engine.forms.session_form import find_earlier_days
-from convengine.engine.forms.user_answer import find_confirmation, list_words, states_more
+from convengine.engine.forms.user_answer import find_confirmation, states_more
 from convengine.engine.turn.ports import UnrecordedDecisions
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.finders import FINDERS
-from convengine.engine.understanding.form import FormField, OpenForm, fold_label, make_lexicon
+from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_held_words, make_lexicon
 from convengine.engine.understanding.language import Tables, get_tables
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.read import read_into_form
@@ -162,7 +162,7 @@ def _find_answer(understanding: Understanding, form: OpenForm, reading: Reading)
     """The answer to a confirmation: a message that gives or names a value changes something."""
     if reading.gives_anything:
         return "change"
-    held_words = list_words(form.held)
+    held_words = list_held_words(form.held)
     known = form.own_words | held_words
     is_yes = find_confirmation(understanding, reading, lambda: states_more(understanding, reading, known), held_words)
     return None if is_yes is None else "yes" if is_yes else "no"

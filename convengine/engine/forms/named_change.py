@@ -17,7 +17,7 @@ _SIGNS, _ENDS = frozenset({":", "=", '"', "“", "„"}), frozenset({".", "!", "
 def read_named_change(understanding: Understanding, form: OpenForm) -> Reading | None:
     """What a message changes that begins with the name of a field: the field alone, or a text with its new text.
 
-    The new text is the rest of the message, as typed. Nothing in it sets another field. Returns None for other messages.
+    The new text is the rest of the message, as typed. Nothing in it sets another field. Returns None for others.
     """
     labels = find_labels(understanding, form)
     end = _find_end_of_name(understanding, form, labels)

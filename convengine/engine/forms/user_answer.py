@@ -1,6 +1,6 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/forms.md)."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.message import list_own_words, match_message, read_message, understand_message
@@ -11,17 +11,14 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import CORRECTION
-from convengine.engine.understanding.form import fold_label
+from convengine.engine.understanding.form import fold_label, list_held_words
 from convengine.engine.understanding.learned_moves import SURE_YES
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.reading import Reading
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
-from convengine.json_value import Json
 
-#: A longer text is a sentence and not a name.
-_MOST_NAME_WORDS = 4
 _SMALL = (MoveKind.GREET, MoveKind.THANK)
 _ANSWERS = (MoveKind.AFFIRM, MoveKind.STAY, MoveKind.NEGATE)
 _AGREEING = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.FAREWELL, MoveKind.STAY)
@@ -85,16 +82,10 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     """Read the yes or no to the confirmation of a form. Returns None if it changes, doubts, or says neither."""
     reading = read_message(session, turn, row)
     understanding = understand_message(session, turn)
-    held_words = list_words(list_held(session, get_form(turn.snapshot, row)))
+    held_words = list_held_words(list_held(session, get_form(turn.snapshot, row)))
     return find_confirmation(
         understanding, reading, lambda: _says_more(session, turn, understanding, reading, held_words), held_words
     )
-
-
-def list_words(held: Mapping[str, Json]) -> frozenset[str]:
-    """The words of the short texts that a form holds: said again, as a name under a message, they change nothing."""
-    texts = (fold_label(value) for value in held.values() if isinstance(value, str))
-    return frozenset(word for words in texts if len(words) <= _MOST_NAME_WORDS for word in words)
 
 
 def _is_doubtful(understanding: Understanding, held_words: frozenset[str]) -> bool:

@@ -9,6 +9,9 @@ from convengine.engine.understanding.span import Sort, list_sorts
 from convengine.engine.understanding.words import Lexicon, split_text
 from convengine.json_value import Json
 
+#: A text of more words is a sentence and no short answer.
+MOST_SHORT = 4
+
 
 @dataclass(frozen=True, eq=False)
 class FormField:
@@ -97,6 +100,12 @@ def make_lexicon(
     words |= {word for item in fields for label in item.labels for word in label}
     words |= {word for filler in fillers for word in filler}
     return Lexicon(words, base=base, kept_words=kept_words)
+
+
+def list_held_words(held: Mapping[str, Json]) -> frozenset[str]:
+    """The words of the short texts that a form holds. A user who repeats them, as in a signature, changes nothing."""
+    texts = (fold_label(value) for value in held.values() if isinstance(value, str))
+    return frozenset(word for words in texts if len(words) <= MOST_SHORT for word in words)
 
 
 def fold_label(text: str) -> tuple[str, ...]:

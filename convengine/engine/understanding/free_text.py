@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
-from convengine.engine.understanding.form import FormField, OpenForm, fold_label
+from convengine.engine.understanding.form import MOST_SHORT, FormField, OpenForm, list_held_words
 from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, list_relations, says_nothing
 from convengine.engine.understanding.left_over import (
     LeftOver,
@@ -15,7 +15,7 @@ from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
-from convengine.engine.understanding.text_words import MOST_SHORT, PARTING, TextWords
+from convengine.engine.understanding.text_words import PARTING, TextWords
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
 
@@ -124,7 +124,8 @@ def _list_meant(
 
     "I used to live in Bath, now it's York."
     """
-    held = _list_held_words(explained, item)
+    others = {path: value for path, value in explained.form.held.items() if path != item.path}
+    held = list_held_words(others)
     pieces = [piece for piece in LeftOver(explained, claims).pieces if _may_be_meant(piece, relations)]
     pieces = [piece for piece in pieces if not _is_held(explained.understanding, piece, held)]
     return [piece for piece in pieces if piece.clause is None or piece.clause.force is not Force.SUPPOSES] or pieces
@@ -144,14 +145,6 @@ def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequenc
 
 def _find_sentence_end(understanding: Understanding, piece: Piece) -> int:
     return min((at for at in understanding.begins if at > piece.start), default=len(understanding.words))
-
-
-def _list_held_words(explained: Explained, item: FormField) -> frozenset[str]:
-    """The words of the short texts that other fields hold: a name under a message is no part of another text."""
-    texts = [
-        fold_label(value) for path, value in explained.form.held.items() if path != item.path and isinstance(value, str)
-    ]
-    return frozenset(word for words in texts if len(words) <= MOST_SHORT for word in words)
 
 
 def _is_held(understanding: Understanding, piece: Piece, held: frozenset[str]) -> bool:

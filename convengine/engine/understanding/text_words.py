@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import product
 
+from convengine.engine.understanding.form import MOST_SHORT
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
@@ -11,8 +12,6 @@ from convengine.engine.understanding.words import cover
 _NOT_IN_NAMES = ("filler", "denial", "supposition", "question", "request")
 #: Signs that end a text and do not belong to it.
 _ENDS = frozenset(".,;:!?\n-–")
-#: More words are no short answer.
-MOST_SHORT = 4
 #: Classes of what stands before one.
 _FRAMES = ("courtesy", "lead_in", "name_lead_in", "introduction")
 _IN_ADDRESSES = frozenset("@/")
