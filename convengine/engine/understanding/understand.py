@@ -95,7 +95,7 @@ class Understanding:
     def is_doubted(self) -> bool:
         """True when a clause that is no move denies or supposes something: "yes but not now"."""
         whole = cover(move for move in self.moves if move.is_whole)
-        doubting = (clause for clause in self.clauses if clause.doubts or clause.force is Force.DENIES)
+        doubting = (clause for clause in self.clauses if clause.force in (Force.SUPPOSES, Force.DENIES))
         return any(whole.isdisjoint(cover([clause])) for clause in doubting)
 
 
