@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.asking import (
+    fill_text,
     find_form_language,
     find_form_locale,
     find_open_fields,
@@ -30,6 +31,7 @@ from convengine.engine.turn.enums import ActionStatus, DialogueAct, RoutingDecis
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.span import Reason
 from convengine.json_value import Json
@@ -126,7 +128,7 @@ def ask_for_change(session: Session, turn: Turn) -> Session | None:
     form = get_form(turn.snapshot, row)
     language, fields = find_form_language(session, turn, form), list_filled_fields(form, session.context)
     if begins_with_yes(session, turn):
-        again = str(get_texts(language)["confirm_again"]).format(summary=session.form_summary)
+        again = fill_text(get_texts(language)["confirm_again"], summary=session.form_summary or "")
         return session.evolve(form_question=again)
     question = write_change_question(fields, language)
     session = update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields))
@@ -233,15 +235,29 @@ def _summarize(session: Session, turn: Turn, form: Form) -> str:
 def say_fields(session: Session, turn: Turn) -> dict[str, str]:
     """The values of a form with `x-spoken` as its answers say them: a day, a time, the label of an option.
 
-    Numbers, amounts, texts and yes or no stay as they are stored: a text may write the currency itself.
+    Numbers, amounts and texts stay as they are stored: a text may write the currency itself.
     """
-    row = session.resolved_schema
-    if row is None or not isinstance(row.json_schema, Mapping) or row.json_schema.get("x-spoken") is not True:
+    form = _find_spoken_form(session, turn)
+    if form is None:
         return {}
-    form = get_form(turn.snapshot, row)
     locale = find_form_locale(session, turn, form)
     values = {field: session.context.get(field.path) for field in form.fields if field.spec.kind in _SPOKEN}
     return {field.path: say_value(field.spec, value, locale) for field, value in values.items() if value is not None}
+
+
+def find_truth_words(session: Session, turn: Turn) -> dict[bool, str] | None:
+    """How answers of a form with `x-spoken` print true and false. Returns None for another form."""
+    form = _find_spoken_form(session, turn)
+    if form is None:
+        return None
+    say = get_tables(find_form_locale(session, turn, form)).say
+    return {True: str(say["yes"]), False: str(say["no"])}
+
+
+def _find_spoken_form(session: Session, turn: Turn) -> Form | None:
+    row = session.resolved_schema
+    is_spoken = row and isinstance(row.json_schema, Mapping) and row.json_schema.get("x-spoken") is True
+    return get_form(turn.snapshot, row) if row and is_spoken else None
 
 
 def _find_pending_slot(session: Session, form: Form) -> Field | None:

@@ -10,6 +10,7 @@ from convengine.engine.forms.asking import (
     ASK_AGAIN,
     DONE,
     INVALID,
+    fill_text,
     find_form_locale,
     get_texts,
     join_texts,
@@ -229,12 +230,12 @@ class FormQuestion:
         if self.session.routing.correction_applied is not True:
             return ""
         values = [f"{write_title(field, self._language)} {self._say(field)}" for field in self._fields_read]
-        return self._texts["changed"].format(values=", ".join(values)) if values else ""
+        return fill_text(self._texts["changed"], values=", ".join(values)) if values else ""
 
     def _write_echo(self) -> str:
         """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026."."""
         values = [self._say(field) for field in list_echoed(self.session, self.turn, self.form)]
-        return f"{', '.join(values)}." if values else ""
+        return fill_text("{values}.", values=", ".join(values)) if values else ""
 
     def _write_noted(self) -> str:
         """The values that the message said again, as a sentence: "Friday 27 November 2026 is noted."."""
