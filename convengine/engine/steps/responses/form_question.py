@@ -23,7 +23,7 @@ from convengine.engine.forms.life import (
     read_on_no,
 )
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
-from convengine.engine.forms.user_answer import begins_with_yes, may_change
+from convengine.engine.forms.user_answer import begins_with_yes, may_change, says
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.steps.responses.question_text import SURE_REFUSALS, FormQuestion, asks_for_all, list_echoed
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
@@ -32,6 +32,7 @@ from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.span import Reason
 from convengine.json_value import Json
@@ -144,8 +145,9 @@ def _says_nothing_known(session: Session, turn: Turn) -> bool:
         return False
     if session.routing.routing_decision == RoutingDecision.APPLY_CORRECTION or session.form.form_leave:
         return False
-    gives_anything = session.fields_read.read or session.fields_read.refused
-    return not gives_anything and may_change(session, turn)
+    read = session.fields_read
+    is_noted = read.said_again and not says(session, turn, MoveKind.NEGATE)
+    return not (read.read or read.refused or is_noted) and may_change(session, turn)
 
 
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)

@@ -18,13 +18,12 @@ from convengine.engine.forms.asking import (
     write_question,
     write_question_for_all,
     write_refusal,
-    write_title,
     write_why,
 )
 from convengine.engine.forms.example import find_example
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.message import describe_situation, read_message
-from convengine.engine.forms.offers import write_offer
+from convengine.engine.forms.offers import write_changes, write_offer
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import COUNTRY, ECHO
 from convengine.engine.forms.user_answer import says, says_only
@@ -229,8 +228,7 @@ class FormQuestion:
         """What a correction changed, in full, because the question that follows is about something else."""
         if self.session.routing.correction_applied is not True:
             return ""
-        values = [f"{write_title(field, self._language)} {self._say(field)}" for field in self._fields_read]
-        return fill_text(self._texts["changed"], values=", ".join(values)) if values else ""
+        return write_changes(self.session, self.turn, self.form, self.session.fields_read.read)
 
     def _write_echo(self) -> str:
         """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026."."""
