@@ -201,14 +201,16 @@ def _wants_more(session: Session, turn: Turn, form: Form, reading: Reading) -> b
     """
     understanding = understand_message(session, turn, form)
     changed, small = {item.field for item in reading.taken}, cover(understanding.cues)
-    starts = {word.start for index, word in enumerate(understanding.words) if index not in small}
-    named = [at for path, at, _ in reading.names if path not in changed and at in starts]
+    words = [word.start for index, word in enumerate(understanding.words) if index not in small]
+    named = {at for path, at, _ in reading.names if path not in changed}.intersection(words)
+    untaken = {understanding.words[span.start].start for span in _list_untaken(understanding, reading)}
+    unexplained = {at for at, _ in reading.unexplained}
     for clause in understanding.clauses:
-        start, end = understanding.find_position(clause.start, clause.end)
-        denies, says_more = clause.force is Force.DENIES, any(start <= at < end for at, _ in reading.unexplained)
-        if (denies or says_more) and any(start <= at < end for at in named):
-            return True
-        if says_more and not denies and any(map(clause.overlaps, _list_untaken(understanding, reading))):
+        denies = clause.force is Force.DENIES
+        starts = range(*understanding.find_position(clause.start, clause.end))
+        says_more = not unexplained.isdisjoint(starts)
+        names_other = (denies or says_more) and not named.isdisjoint(starts)
+        if names_other or (says_more and not denies and not untaken.isdisjoint(starts)):
             return True
     return False
 
