@@ -66,6 +66,15 @@ def find_questions(session: Session, turn: Turn) -> str:
     return " ".join(understanding.quote(move.start, end) for move, end in zip(asks, ends, strict=True))
 
 
+def leaves_question_open(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True when a clause asks something, and none of its words is a value for the form: "could we say 6pm?" has one."""
+    understanding, reading = understand_message(session, turn), read_message(session, turn, row)
+    read = [*reading.taken, *reading.offered, *reading.refused]
+    asks = (move for move in understanding.moves if move.kind is MoveKind.ASK)
+    positions = (understanding.find_position(move.start, move.end) for move in asks)
+    return any(not any(item.start < end and start < item.end for item in read) for start, end in positions)
+
+
 def read_yes_or_no(session: Session, turn: Turn) -> bool | None:
     """The yes or no that is all that the message says. Returns None for other messages."""
     if says_only(session, turn, MoveKind.AFFIRM, MoveKind.STAY, *list_praise(session, turn)):

@@ -23,11 +23,12 @@ from convengine.engine.forms.life import (
     read_on_no,
 )
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
-from convengine.engine.forms.user_answer import begins_with_yes, may_change, says
+from convengine.engine.forms.user_answer import begins_with_yes, leaves_question_open, may_change, says
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.steps.responses.question_text import SURE_REFUSALS, FormQuestion, asks_for_all, list_echoed
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus, DialogueAct, RoutingDecision
+from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
@@ -120,24 +121,30 @@ def _choose_open_field(before: DialogueState, fields: Sequence[Field]) -> Field 
 def ask_for_change(session: Session, turn: Turn) -> Session | None:
     """The session that asks what to change, after a message to the confirmation that gave nothing.
 
-    A yes that follows must not confirm what the user wanted otherwise. To a message that begins with a yes, the summary
-    is repeated in other words. Returns None if no form with `x-on-no` waits.
+    A yes that follows must not confirm what the user wanted otherwise. To a message that begins with a yes, or only
+    asks something, the summary is repeated in other words. Returns None if no form with `x-on-no` waits.
     """
     row = session.resolved_schema
     if row is None or read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not _says_nothing_known(session, turn):
         return None
     form = get_form(turn.snapshot, row)
     language, fields = find_form_language(session, turn, form), list_filled_fields(form, session.context)
-    if begins_with_yes(session, turn):
-        again = fill_text(get_texts(language)["confirm_again"], summary=session.form_summary or "")
-        return session.evolve(form_question=again)
+    if begins_with_yes(session, turn) or not may_change(session, turn):
+        return session.evolve(form_question=_write_confirmation_again(session, turn, row, language))
     question = write_change_question(fields, language)
     session = update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields))
     return session.evolve(form_question=str(get_texts(language)["ask_again"]).format(question=question))
 
 
+def _write_confirmation_again(session: Session, turn: Turn, row: OutputSchema, language: str) -> str:
+    """The summary in other words, after the word that a question of the message stays open."""
+    texts = get_texts(language)
+    again = fill_text(texts["confirm_again"], summary=session.form_summary or "")
+    return f"{texts['unanswered']} {again}" if leaves_question_open(session, turn, row) else again
+
+
 def _says_nothing_known(session: Session, turn: Turn) -> bool:
-    """True for a message to the confirmation that may change something, and that nobody took up."""
+    """True for a message to the confirmation that may change or asks something, and that nobody took up."""
     if not awaits_confirmation(session, turn) or session.digression or session.reply_override:
         return False
     before = (session.turn_start_intent, session.turn_start_state)
@@ -147,7 +154,10 @@ def _says_nothing_known(session: Session, turn: Turn) -> bool:
         return False
     read = session.fields_read
     is_noted = read.said_again and not says(session, turn, MoveKind.NEGATE)
-    return not (read.read or read.refused or is_noted) and may_change(session, turn)
+    if read.read or read.refused or is_noted:
+        return False
+    row = session.resolved_schema
+    return may_change(session, turn) or (row is not None and leaves_question_open(session, turn, row))
 
 
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
