@@ -207,7 +207,7 @@ def check_order(session: Session, form: Form, reading: Reading) -> Reading:
 
 def drop_accidents(session: Session, turn: Turn, form: Form, asked_path: str, reading: Reading) -> Reading:
     """The reading without values that nobody means: a code that is put together from words written apart, where nobody
-    asked for it or names it; and beside a text that was told, what would only perhaps replace a held value.
+    asked for it or names it; and in a text that was told, what would replace a held value without a word of correction.
     """
     text, asked_field = session.user_text or "", form.field(asked_path)
     is_told = bool(asked_field and asked_path in reading.fields and is_long_text(asked_field.spec, turn.ports.learned))
@@ -218,7 +218,14 @@ def drop_accidents(session: Session, turn: Turn, form: Form, asked_path: str, re
         is_code = field is not None and field.spec.kind is Kind.PATTERN and " " not in str(item.value)
         return item.field in (asked_path, *named) or not (is_code and " " in text[item.start : item.end].strip())
 
-    taken = tuple(filter(is_meant, reading.taken))
+    understanding = understand_message(session, turn, form)
+    corrected = [clause for clause in understanding.clauses if held and clause.has("correction")]
+    positions = [range(*understanding.find_position(clause.start, clause.end)) for clause in corrected]
+
+    def replaces(item: Taken | Offered) -> bool:
+        return item.field != asked_path and item.field in held and not any(item.start in part for part in positions)
+
+    taken = tuple(item for item in filter(is_meant, reading.taken) if not replaces(item))
     offered = tuple(item for item in filter(is_meant, reading.offered) if item.field not in held)
     return replace(reading, taken=taken, offered=offered)
 

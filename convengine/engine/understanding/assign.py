@@ -28,7 +28,7 @@ _LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
 #: Sorts of values that a bare number may be.
 _NUMERIC = {Sort.NUMBER, Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.PHONE, Sort.POSTCODE}
 _STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
-_Rank = tuple[int, bool, int, bool, bool, int]
+_Rank = tuple[int, bool, bool, int, bool, int]
 
 
 @dataclass(frozen=True)
@@ -243,7 +243,7 @@ def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bo
 
 
 def _rank(form: OpenForm, claim: Claim) -> _Rank:
-    """What is settled first: the strongest tie, what is stated, what stands first, what is a value.
+    """What is settled first: the strongest tie, what is stated, what is a value, what stands first.
 
     At the summary a number. Then the field that comes first in the form; of corrections, the one asked for last.
     """
@@ -253,8 +253,8 @@ def _rank(form: OpenForm, claim: Claim) -> _Rank:
     return (
         -claim.score,
         claim.clause.force is Force.SUPPOSES,
-        claim.span.start,
         not claim.resolved.is_value,
+        claim.span.start,
         not is_number,
         in_form,
     )

@@ -4,7 +4,13 @@ from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, awaits_confirmation, read_on_no
-from convengine.engine.forms.message import find_open_schema, make_open_form, read_message, understand_message
+from convengine.engine.forms.message import (
+    find_open_schema,
+    make_open_form,
+    read_as_open,
+    read_message,
+    understand_message,
+)
 from convengine.engine.forms.named_change import read_named_change
 from convengine.engine.forms.offers import ask_what_is_meant, ask_what_to_change
 from convengine.engine.forms.outdated import list_outdated
@@ -27,7 +33,7 @@ from convengine.engine.forms.store_reading import (
     note_fields_read,
     store_reading,
 )
-from convengine.engine.forms.user_answer import read_yes_or_no, says, says_only
+from convengine.engine.forms.user_answer import begins_with_yes, read_yes_or_no, says, says_only
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
     CORRECTION_STEP_PATCH_NOT_APPLIED,
@@ -73,7 +79,7 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
         return _apply(session, turn, row, form, Reading(refused=tuple(outdated)))
     if DialogueAct.read(session.dialogue.dialogue_act) in _NO_CORRECTION:
         return session
-    if state.offered and (answer := read_yes_or_no(session, turn)) is not None:
+    if state.offered and (answer := _read_offer_answer(session, turn, row)) is not None:
         return _settle_offer(session, turn, row, form, is_meant=answer)
     if state.asks_what_to_change and says_only(session, turn, *_NOTHING):
         return _route(session, turn, row, form)  # The answer of the state repeats the confirmation.
@@ -135,6 +141,21 @@ def _find_refused_echo(session: Session, turn: Turn, row: OutputSchema, form: Fo
     if read_yes_or_no(session, turn) is not False or read_message(session, turn, row).gives_anything:
         return ()
     return tuple(path for path in state.echoed if find_value(session.context, path) is not None)
+
+
+def _read_offer_answer(session: Session, turn: Turn, row: OutputSchema) -> bool | None:
+    """Whether offered values are meant: by a yes or a no, or a yes with one of them or with what changes nothing.
+
+    Returns None for other messages.
+    """
+    answer, understanding = read_yes_or_no(session, turn), understand_message(session, turn)
+    if answer is not None or not begins_with_yes(session, turn) or understanding.is_doubted:
+        return answer
+    offered, reading = DialogueState.of(session).offered, read_message(session, turn, row)
+    others = [item for item in reading.taken if offered.get(item.field) != item.value]
+    again = read_as_open(session, turn, row, offered).taken
+    repeats = all(offered[item.field] == item.value for item in again if item.field in offered)
+    return True if repeats and not (others or reading.refused or reading.cleared or reading.named) else None
 
 
 def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_meant: bool) -> Session:
