@@ -14,7 +14,7 @@ from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.kinds.choices import PART, TELLING
 from convengine.engine.understanding.kinds.pairs import resolve
-from convengine.engine.understanding.kinds.yes_no import BEFORE, NAMED
+from convengine.engine.understanding.kinds.yes_no import BEFORE, BEHIND, NAMED
 from convengine.engine.understanding.labels import BoundLabels, Label
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sides import find_sides
@@ -96,7 +96,7 @@ class _ClaimMaker:
         label = bound if bound and bound.field == item.path else None
         # One answer gives the given and the family name.
         is_asked = self.form.asked_path in (item.path, *span.phrase.slots.get("fields", ()))
-        is_meant = is_asked or label is not None
+        is_meant = is_asked or label is not None or self._is_chosen_anew(span, clause)
         if span.is_weak and not self._counts(span, clause, is_meant):
             return None
         if span.phrase.means == TELLING and self._begins_form(span):
@@ -122,6 +122,12 @@ class _ClaimMaker:
         score = claim.score | (ASKED_TIE | _OWN) * self._is_cued(claim)
         return replace(claim, score=score, is_correction=True, is_doubtful=claim.is_doubtful or not is_plain)
 
+    def _is_chosen_anew(self, span: Span, clause: Clause) -> bool:
+        """True at the summary for the "first" of "no, the first one": all of a clause beside a no, or a correction."""
+        if not (self.form.is_confirming and span.phrase.means == PART and self._stands_alone(span, clause)):
+            return False
+        return self.form.asks_what_to_change or self.understanding.find_move(*CORRECTIONS) is not None
+
     def _is_cued(self, claim: Claim) -> bool:
         """True for a plain value beside a word of correction, and for one whose other value is denied."""
         if not claim.span.is_weak and claim.clause.has("correction"):
@@ -130,11 +136,15 @@ class _ClaimMaker:
         return replaces_denied(self.understanding, self.form, claim.field, claim.span, finder, self.situation)
 
     def _answers_again(self, span: Span, clause: Clause) -> bool:
-        """True for "change breakfast to no", and at the summary for "with breakfast". Talk and questions name it."""
+        """True for "change breakfast to no", at the summary for "with breakfast" and "breakfast: no", too.
+
+        Talk and questions name it: "the breakfast is fine".
+        """
         if span.sort is not Sort.YES_NO:
             return True
         is_cued = clause.has("correction") and span.phrase.means != NAMED
-        return is_cued or (self.form.is_confirming and span.phrase.means == BEFORE)
+        is_said = span.phrase.means == BEHIND and (self.form.asks_what_to_change or span.phrase.slots["value"] is False)
+        return is_cued or (self.form.is_confirming and (is_said or span.phrase.means == BEFORE))
 
     def _counts(self, span: Span, clause: Clause, is_meant: bool) -> bool:
         """False for a weak span that says nothing here. `is_meant`: its field was asked for, or is named."""

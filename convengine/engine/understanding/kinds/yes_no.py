@@ -71,10 +71,22 @@ def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], fiel
     answer = chart.match_longest("opening", behind)
     if answer and behind < len(chart.words) and not chart.words[behind].is_mended:
         return Span(Sort.YES_NO, at, answer.end, Phrase(BEHIND, {"value": answer.value == "yes"}), field=field)
+    if denied := _find_denial_behind(chart, end):
+        return Span(Sort.YES_NO, at, denied, Phrase(BEHIND, {"value": False}), field=field)
     for class_name, value in _BEFORE.items():
         if (start := _find_before(chart, at, class_name)) is not None:
             return Span(Sort.YES_NO, start, end, Phrase(BEFORE, {"value": value}), field=field)
     return Span(Sort.YES_NO, at, end, Phrase(NAMED, {"value": True}), field=field)
+
+
+def _find_denial_behind(chart: Chart, at: int) -> int:
+    """Where a denial ends that stands behind a name and ends the clause: "swimming she can do not yet"; 0 for none."""
+    start = at
+    while start < len(chart.words) and start - at <= _LONGEST and chart.match("filler", start):
+        start += 1
+    match = chart.match_longest("denial", start) if start < len(chart.words) else None
+    is_last = match is not None and (match.end == len(chart.words) or chart.words[match.end].is_sign)
+    return match.end if match is not None and is_last else 0
 
 
 def _find_before(chart: Chart, at: int, class_name: str) -> int | None:
