@@ -9,6 +9,7 @@ from typing import Any
 
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
+from convengine.engine.text.wording import drop_second_stop
 from convengine.engine.text.words import split_name
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.local_time import LOCALE
@@ -85,11 +86,11 @@ def write_question(field: Field, language: str) -> str:
     if (written := str(field.declared.get("title") or "").strip()).endswith("?"):
         return written
     if field.type == "boolean":
-        return _fill(texts["ask_yes_no"], title=title[:1].upper() + title[1:])
+        return fill_text(texts["ask_yes_no"], title=title[:1].upper() + title[1:])
     options = [option.label for option in field.spec.options]
     if options:
-        return _fill(texts["ask_choice"], title=title, options=join_texts(options, texts["or"]))
-    return _fill(texts["ask_which" if field.spec.kind in _WHICH else "ask"], title=title)
+        return fill_text(texts["ask_choice"], title=title, options=join_texts(options, texts["or"]))
+    return fill_text(texts["ask_which" if field.spec.kind in _WHICH else "ask"], title=title)
 
 
 def write_needed(field: Field, language: str, *, has_person: bool) -> str:
@@ -98,27 +99,27 @@ def write_needed(field: Field, language: str, *, has_person: bool) -> str:
     `has_person`: somebody can be asked for.
     """
     texts = get_texts(language)
-    needed = _fill(texts["needed"], title=write_title(field, ""))
+    needed = fill_text(texts["needed"], title=write_title(field, ""))
     return f"{needed} {texts['needed_person']}" if has_person else needed
 
 
 def write_why(field: Field, language: str, question: str) -> str:
     """What somebody hears who asks what a field is for: that it is needed, or may be left out."""
-    return _fill(get_texts(language)["why_required" if field.required else "why_optional"], question=question)
+    return fill_text(get_texts(language)["why_required" if field.required else "why_optional"], question=question)
 
 
 def write_question_for_all(fields: Sequence[Field], language: str) -> str:
     """The default question for several fields at once."""
     texts = get_texts(language)
     titles = join_texts([write_title(field, language) for field in fields], texts["and"])
-    return _fill(texts["ask_all"], titles=titles)
+    return fill_text(texts["ask_all"], titles=titles)
 
 
 def write_change_question(fields: Iterable[Field], language: str) -> str:
     """The question which of these fields to change, after a "no" to the confirmation."""
     texts = get_texts(language)
     titles = [write_title(field, language) for field in fields]
-    return _fill(texts["ask_change"], titles=join_texts(titles, texts["or"]))
+    return fill_text(texts["ask_change"], titles=join_texts(titles, texts["or"]))
 
 
 def list_filled_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
@@ -136,15 +137,15 @@ def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json
     texts = get_texts(find_language(locale))
     if reason == Reason.WRONG_UNIT and field.spec.currency:
         names = get_tables(locale).say.get("currencies", {})
-        return _fill(texts["wrong_currency"], currency=names.get(field.spec.currency, field.spec.currency))
+        return fill_text(texts["wrong_currency"], currency=names.get(field.spec.currency, field.spec.currency))
     if candidates := data.get("candidates"):
         listed = say_values(field.spec, candidates, locale)
-        return _fill(texts["candidates"], candidates=join_texts(listed, texts["or"]))
+        return fill_text(texts["candidates"], candidates=join_texts(listed, texts["or"]))
     low, high = (_say_bound(field, data.get(key), locale) for key in ("min", "max"))
     key = "bounds" if low and high else "bounds_min" if low else "bounds_max" if high else ""
-    bounds = _fill(texts[key], min=low, max=high) if key else ""
+    bounds = fill_text(texts[key], min=low, max=high) if key else ""
     template = texts["reasons"].get(reason) or texts["reasons"][""]
-    return _fill(template, value=value, bounds=bounds)
+    return fill_text(template, value=value, bounds=bounds)
 
 
 def _say_bound(field: Field, bound: Json, locale: str) -> str:
@@ -166,5 +167,10 @@ def join_texts(texts: Sequence[str], joint: str) -> str:
     return f"{', '.join(texts[:-1])} {joint} {texts[-1]}" if len(texts) > 1 else "".join(texts)
 
 
-def _fill(template: str, **values: str) -> str:
-    return template.format_map(values)
+def fill_text(template: str, **values: str) -> str:
+    """A default text with its values; no full stop follows the one that a value ends with."""
+    text = template.format_map(values)
+    for value in filter(None, values.values()):
+        before, found, after = text.rpartition(value)
+        text = before + found + drop_second_stop(found, after)
+    return text

@@ -14,7 +14,7 @@ from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.form import fold_label, list_held_words
 from convengine.engine.understanding.learned_moves import SURE_YES
 from convengine.engine.understanding.moves import Move, MoveKind
-from convengine.engine.understanding.reading import Reading
+from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
@@ -64,6 +64,15 @@ def find_questions(session: Session, turn: Turn) -> str:
     words, asks = understanding.words, [move for move in understanding.moves if move.kind is MoveKind.ASK]
     ends = (next((at for at in range(move.end, len(words)) if not words[at].is_sign), len(words)) for move in asks)
     return " ".join(understanding.quote(move.start, end) for move, end in zip(asks, ends, strict=True))
+
+
+def leaves_question_open(session: Session, turn: Turn, row: OutputSchema) -> bool:
+    """True when a clause asks something, and none of its words is a value for the form: "could we say 6pm?" has one."""
+    understanding, reading = understand_message(session, turn), read_message(session, turn, row)
+    read: list[Taken | Offered | Refused] = [*reading.taken, *reading.offered, *reading.refused]
+    asks = (move for move in understanding.moves if move.kind is MoveKind.ASK)
+    positions = (understanding.find_position(move.start, move.end) for move in asks)
+    return any(not any(item.start < end and start < item.end for item in read) for start, end in positions)
 
 
 def read_yes_or_no(session: Session, turn: Turn) -> bool | None:

@@ -8,6 +8,7 @@ from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariabl
 from convengine.engine.prompts.compile import TemplateError, compile_template
 from convengine.engine.prompts.sandbox import GLOBALS
 from convengine.engine.prompts.values import KEY, MAX_OUTPUT, RenderLimit, Work, to_text
+from convengine.engine.text.wording import drop_second_stop
 from convengine.json_value import Json
 
 _BEGIN = re.compile(r"\{[{%#]")
@@ -53,11 +54,16 @@ def list_names(text: str) -> frozenset[str]:
         return frozenset()
 
 
-def render_lenient(text: str, variables: Mapping[str, Json]) -> RenderedText:
-    """The text of an EXACT answer or a progress text. A name without a value prints nothing. Never raises."""
+def render_lenient(
+    text: str, variables: Mapping[str, Json], *, truth: Mapping[bool, str] | None = None
+) -> RenderedText:
+    """The text of an EXACT answer or a progress text. A name without a value prints nothing. Never raises.
+
+    `truth`: the words for true and false in a sentence for people, in which no full stop follows the one of a value.
+    """
     if not has_expressions(text):
         return RenderedText(text)
-    work = Work()
+    work = Work(truth)
     try:
         return RenderedText(_run(text, variables, work), None, tuple(work.missing), tuple(work.empty))
     except Exception as error:
@@ -104,7 +110,8 @@ def _run(text: str, variables: Mapping[str, Json], work: Work) -> str:
         size += len(piece)
         if size > MAX_OUTPUT:
             raise RenderLimit(f"The text grew longer than {MAX_OUTPUT} characters.")
-        pieces.append(piece)
+        if piece:
+            pieces.append(drop_second_stop(pieces[-1], piece) if work.truth and pieces else piece)
     return "".join(pieces)
 
 

@@ -89,12 +89,16 @@ class RenderLimit(ValueError):
 
 
 class Work:
-    """The count of one rendering, and the plain names that were missing, and those that printed nothing."""
+    """The count of one rendering, and the plain names that were missing, and those that printed nothing.
 
-    __slots__ = ("_left", "empty", "missing")
+    `truth`: how true and false are printed.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("_left", "empty", "missing", "truth")
+
+    def __init__(self, truth: Mapping[bool, str] | None = None) -> None:
         self._left = MAX_WORK
+        self.truth = truth
         self.missing: dict[str, None] = {}
         self.empty: dict[str, None] = {}
 

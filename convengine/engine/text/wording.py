@@ -6,6 +6,14 @@ from typing import Any
 
 #: How similar a known word must be, from 0 to 1.
 _SIMILAR = 0.6
+#: Signs with which a sentence ends.
+_ENDS = (".", "!", "?")
+
+
+def drop_second_stop(before: str, after: str) -> str:
+    """What follows a text, without the full stop of a sentence that the text has ended already."""
+    is_stop = after.startswith(".") and not after[1:2].strip()
+    return after[1:] if is_stop and before.endswith(_ENDS) else after
 
 
 def find_nearest(word: str, known: Iterable[str], similar: float = _SIMILAR) -> str | None:

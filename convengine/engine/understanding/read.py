@@ -156,7 +156,8 @@ def _denies_only(explained: Explained) -> bool:
 def _list_cleared(explained: Explained, labels: Sequence[Label]) -> list[str]:
     """Fields that are left empty: the asked optional one by "skip" or "no", those behind "remove", and "note: none"."""
     understanding, form = explained.understanding, explained.form
-    cleared = [form.asked_path] if _leaves_asked_empty(explained) else []
+    is_empty = _leaves_asked_empty(explained) or _lacks_asked(explained, labels)
+    cleared = [form.asked_path] if is_empty else []
     removed = {move.end for move in understanding.moves if move.kind is MoveKind.CLEAR}
     cleared += [label.field for label in labels if not removed.isdisjoint((label.start, label.start - 1))]
     optional = {item.path for item in form.fields if not item.required}
@@ -176,6 +177,26 @@ def _leaves_asked_empty(explained: Explained) -> bool:
         return _denies_only(explained)
     kinds = (MoveKind.SKIP,) if asked_field.spec.kind is Kind.YES_NO else (MoveKind.SKIP, MoveKind.NEGATE)
     return understanding.find_move(*kinds) is not None
+
+
+def _lacks_asked(explained: Explained, labels: Sequence[Label]) -> bool:
+    """True for "I haven't got an email", which denies what was asked for; and where it is optional, for "no idea where
+    that is". To a field for yes or no, a denial is a value.
+    """
+    understanding, asked_field = explained.understanding, explained.form.asked_field
+    if asked_field is None or asked_field.spec.kind is Kind.YES_NO:
+        return False
+    own = [
+        clause
+        for label in labels
+        if label.field == asked_field.path and (clause := understanding.find_clause(label.start))
+    ]
+    own += [clause for first in own if (clause := understanding.find_clause(first.end))]  # "the email I have | not got"
+    if any(clause.force is Force.DENIES for clause in own):
+        return True
+    has_value = not all(span.is_weak for span in understanding.spans)
+    is_unknown = understanding.find_move(MoveKind.SKIP) and not understanding.find_move(MoveKind.ASK)
+    return bool(is_unknown) and not (asked_field.required or has_value)
 
 
 def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]) -> list[str]:

@@ -39,9 +39,13 @@ from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import OFFER
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
+from convengine.engine.understanding.span import Sort, Span
+from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import cover
 from convengine.json_value import Json
 
 #: Acts of messages that correct nothing. "No, make it four" has none of them: it is more than a no.
@@ -183,11 +187,39 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
 
 
 def _ask_about_rest(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Session:
-    """The session that asks what to change, where a change of a complete form came with words that nothing explains."""
-    if reading.unexplained and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE:
+    """The session that asks what to change, where a change of a complete form came with another that nothing took."""
+    if _wants_more(session, turn, form, reading) and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE:
         # A yes that follows must not confirm what the rest of the message wanted otherwise.
-        return ask_what_to_change(session, turn, form, list(list_held(session, form)))
+        return ask_what_to_change(session, turn, form, list(list_held(session, form)), changed=reading.fields)
     return session
+
+
+def _wants_more(session: Session, turn: Turn, form: Form, reading: Reading) -> bool:
+    """True if a denial or words that nothing explains have the name of another field, or such words another value.
+
+    Why something changes ("that is my wife's number") is no other change.
+    """
+    understanding = understand_message(session, turn, form)
+    changed, small = {item.field for item in reading.taken}, cover(understanding.cues)
+    words = [word.start for index, word in enumerate(understanding.words) if index not in small]
+    named = {at for path, at, _ in reading.names if path not in changed}.intersection(words)
+    untaken = {understanding.words[span.start].start for span in _list_untaken(understanding, reading)}
+    unexplained = {at for at, _ in reading.unexplained}
+    for clause in understanding.clauses:
+        denies = clause.force is Force.DENIES
+        starts = range(*understanding.find_position(clause.start, clause.end))
+        says_more = not unexplained.isdisjoint(starts)
+        names_other = (denies or says_more) and not named.isdisjoint(starts)
+        if names_other or (says_more and not denies and not untaken.isdisjoint(starts)):
+            return True
+    return False
+
+
+def _list_untaken(understanding: Understanding, reading: Reading) -> list[Span]:
+    """The plain values of a message that no field took. Any new word may be a name."""
+    plain = (span for span in understanding.spans if not (span.is_weak or span.sort is Sort.PERSON))
+    starts = ((span, understanding.words[span.start].start) for span in plain)
+    return [span for span, at in starts if not any(item.start <= at < item.end for item in reading.taken)]
 
 
 def _is_to_change(session: Session, turn: Turn, reading: Reading, path: str) -> bool:

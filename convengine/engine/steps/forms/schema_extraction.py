@@ -38,7 +38,7 @@ from convengine.engine.forms.store_reading import (
     store_reading,
     take_open_offers,
 )
-from convengine.engine.forms.user_answer import is_question
+from convengine.engine.forms.user_answer import is_question, leaves_question_open
 from convengine.engine.pending_actions.lifecycle import drop_record_of_other_scope
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
@@ -192,7 +192,8 @@ def collect_values(session: Session, turn: Turn, row: OutputSchema, form: Form, 
     session, fields, refused, reading = _read_message(session, turn, row, form, known)
     if session.only_digresses:
         refused = {}
-    asks = reading.asks_about_asked and not (fields or refused)
+    asks = reading.asks_about_asked or leaves_question_open(session, turn, row)
+    asks = asks and not (fields or refused)
     session = note_fields_read(session, turn, row, fields, refused.values(), reading, is_answer=not asks)
     if session.context != before:
         session = drop_stale_results(session, turn)

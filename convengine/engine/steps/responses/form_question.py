@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from convengine.engine.forms.asking import (
+    fill_text,
     find_form_language,
     find_form_locale,
     find_open_fields,
@@ -22,14 +23,17 @@ from convengine.engine.forms.life import (
     read_on_no,
 )
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
-from convengine.engine.forms.user_answer import begins_with_yes, may_change
+from convengine.engine.forms.user_answer import begins_with_yes, leaves_question_open, may_change, says
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.steps.responses.question_text import SURE_REFUSALS, FormQuestion, asks_for_all, list_echoed
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus, DialogueAct, RoutingDecision
+from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
+from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.span import Reason
 from convengine.json_value import Json
@@ -117,24 +121,30 @@ def _choose_open_field(before: DialogueState, fields: Sequence[Field]) -> Field 
 def ask_for_change(session: Session, turn: Turn) -> Session | None:
     """The session that asks what to change, after a message to the confirmation that gave nothing.
 
-    A yes that follows must not confirm what the user wanted otherwise. To a message that begins with a yes, the summary
-    is repeated in other words. Returns None if no form with `x-on-no` waits.
+    A yes that follows must not confirm what the user wanted otherwise. To a message that begins with a yes, or only
+    asks something, the summary is repeated in other words. Returns None if no form with `x-on-no` waits.
     """
     row = session.resolved_schema
     if row is None or read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not _says_nothing_known(session, turn):
         return None
     form = get_form(turn.snapshot, row)
     language, fields = find_form_language(session, turn, form), list_filled_fields(form, session.context)
-    if begins_with_yes(session, turn):
-        again = str(get_texts(language)["confirm_again"]).format(summary=session.form_summary)
-        return session.evolve(form_question=again)
+    if begins_with_yes(session, turn) or not may_change(session, turn):
+        return session.evolve(form_question=_write_confirmation_again(session, turn, row, language))
     question = write_change_question(fields, language)
     session = update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields))
     return session.evolve(form_question=str(get_texts(language)["ask_again"]).format(question=question))
 
 
+def _write_confirmation_again(session: Session, turn: Turn, row: OutputSchema, language: str) -> str:
+    """The summary in other words, after the word that a question of the message stays open."""
+    texts = get_texts(language)
+    again = fill_text(texts["confirm_again"], summary=session.form_summary or "")
+    return f"{texts['unanswered']} {again}" if leaves_question_open(session, turn, row) else again
+
+
 def _says_nothing_known(session: Session, turn: Turn) -> bool:
-    """True for a message to the confirmation that may change something, and that nobody took up."""
+    """True for a message to the confirmation that may change or asks something, and that nobody took up."""
     if not awaits_confirmation(session, turn) or session.digression or session.reply_override:
         return False
     before = (session.turn_start_intent, session.turn_start_state)
@@ -142,8 +152,12 @@ def _says_nothing_known(session: Session, turn: Turn) -> bool:
         return False
     if session.routing.routing_decision == RoutingDecision.APPLY_CORRECTION or session.form.form_leave:
         return False
-    gives_anything = session.fields_read.read or session.fields_read.refused
-    return not gives_anything and may_change(session, turn)
+    read = session.fields_read
+    is_noted = read.said_again and not says(session, turn, MoveKind.NEGATE)
+    if read.read or read.refused or is_noted:
+        return False
+    row = session.resolved_schema
+    return may_change(session, turn) or (row is not None and leaves_question_open(session, turn, row))
 
 
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
@@ -233,15 +247,29 @@ def _summarize(session: Session, turn: Turn, form: Form) -> str:
 def say_fields(session: Session, turn: Turn) -> dict[str, str]:
     """The values of a form with `x-spoken` as its answers say them: a day, a time, the label of an option.
 
-    Numbers, amounts, texts and yes or no stay as they are stored: a text may write the currency itself.
+    Numbers, amounts and texts stay as they are stored: a text may write the currency itself.
     """
-    row = session.resolved_schema
-    if row is None or not isinstance(row.json_schema, Mapping) or row.json_schema.get("x-spoken") is not True:
+    form = _find_spoken_form(session, turn)
+    if form is None:
         return {}
-    form = get_form(turn.snapshot, row)
     locale = find_form_locale(session, turn, form)
     values = {field: session.context.get(field.path) for field in form.fields if field.spec.kind in _SPOKEN}
     return {field.path: say_value(field.spec, value, locale) for field, value in values.items() if value is not None}
+
+
+def find_truth_words(session: Session, turn: Turn) -> dict[bool, str] | None:
+    """How answers of a form with `x-spoken` print true and false. Returns None for another form."""
+    form = _find_spoken_form(session, turn)
+    if form is None:
+        return None
+    say = get_tables(find_form_locale(session, turn, form)).say
+    return {True: str(say["yes"]), False: str(say["no"])}
+
+
+def _find_spoken_form(session: Session, turn: Turn) -> Form | None:
+    row = session.resolved_schema
+    is_spoken = row and isinstance(row.json_schema, Mapping) and row.json_schema.get("x-spoken") is True
+    return get_form(turn.snapshot, row) if row and is_spoken else None
 
 
 def _find_pending_slot(session: Session, form: Form) -> Field | None:

@@ -10,6 +10,7 @@ from convengine.engine.forms.asking import (
     ASK_AGAIN,
     DONE,
     INVALID,
+    fill_text,
     find_form_locale,
     get_texts,
     join_texts,
@@ -17,16 +18,15 @@ from convengine.engine.forms.asking import (
     write_question,
     write_question_for_all,
     write_refusal,
-    write_title,
     write_why,
 )
 from convengine.engine.forms.example import find_example
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.message import describe_situation, read_message
-from convengine.engine.forms.offers import write_offer
+from convengine.engine.forms.offers import write_changes, write_offer
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import COUNTRY, ECHO
-from convengine.engine.forms.user_answer import says, says_only
+from convengine.engine.forms.user_answer import leaves_question_open, says, says_only
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
@@ -74,7 +74,9 @@ class FormQuestion:
     def write(self) -> str:
         """What the answer says of the form: what was given, what was refused, the question."""
         done = self._list_done_texts() or [self._write_changes() or self._write_echo() or self._write_noted()]
-        return " ".join(part for part in (*done, *self._list_other_refusals(), self._write_question()) if part)
+        unanswered = self._texts["unanswered"] if self._leaves_question_open else ""
+        parts = (*done, *self._list_other_refusals(), unanswered, self._write_question())
+        return " ".join(filter(None, parts))
 
     @cached_property
     def _locale(self) -> str:
@@ -123,6 +125,23 @@ class FormQuestion:
             return False
         return read_message(self.session, self.turn, row).asks_about_asked
 
+    @cached_property
+    def _leaves_question_open(self) -> bool:
+        """True when the message asks something that nothing answers."""
+        row, session = self.session.resolved_schema, self.session
+        is_taken = self._asks_about or session.digression or session.intent_source or session.form.form_leave
+        if row is None or is_taken or lacks_model(self.turn):
+            return False
+        return leaves_question_open(self.session, self.turn, row)
+
+    @cached_property
+    def _is_unknown(self) -> bool:
+        """True when the user does not know the value that was asked for, or has none."""
+        if says(self.session, self.turn, MoveKind.SKIP):
+            return True
+        row = self.session.resolved_schema
+        return row is not None and self.field.path in read_message(self.session, self.turn, row).cleared
+
     def _write_question(self) -> str:
         """The question, as this message leads to it: an offer, a refusal, an explanation, once more, or plain."""
         if offer := write_offer(self.session, self.turn, self.form):
@@ -131,8 +150,10 @@ class FormQuestion:
             return self._add_help(self._write_invalid(self._refusal))
         if self._asks_about:
             return self._render(ASK_AGAIN) or self._explain()
-        if (listed := self._offer_again()) and not says(self.session, self.turn, MoveKind.SKIP):
+        if (listed := self._offer_again()) and not self._is_unknown:
             return self._add_help(self._texts["invalid"].format(reason=listed, question=self._ask))
+        if self._leaves_question_open:
+            return self._ask
         if self._is_missed:
             return self._add_help(self._render(ASK_AGAIN) or self._write_again())
         return self._ask
@@ -154,15 +175,14 @@ class FormQuestion:
         now = find_now(describe_situation(self.session, self.turn, self.form))
         value = candidates[-1] if candidates else find_example(self.field, now, self.turn.config(self.session, COUNTRY))
         example = say_value(self.field.spec, value, self._locale)
-        has_options, is_known = bool(self.field.spec.options), not says(self.session, self.turn, MoveKind.SKIP)
-        is_helpful = example and is_known and not has_options and example not in text
+        is_helpful = example and not (self._is_unknown or self.field.spec.options) and example not in text
         return self._texts["example"].format(value=example) if is_helpful else ""
 
     def _write_other_way(self) -> str:
         """What somebody can do who cannot answer: leave it out, ask for a person, or say it in other words."""
         if not self.field.required:
             return self._texts["may_skip"]
-        if says(self.session, self.turn, MoveKind.SKIP):
+        if self._is_unknown:
             return ""  # The text says it already.
         return self._texts["needed_person" if self._has_person else "say_otherwise"]
 
@@ -190,7 +210,7 @@ class FormQuestion:
 
     def _write_again(self) -> str:
         """The question once more; to somebody who does not know the value, that it is needed, and who can help."""
-        if self.field.required and says(self.session, self.turn, MoveKind.SKIP):
+        if self.field.required and self._is_unknown:
             return f"{write_needed(self.field, self._language, has_person=self._has_person)} {self._ask}"
         return self._texts["ask_again" if self._misses == 1 else "ask_once_more"].format(question=self._ask)
 
@@ -228,13 +248,12 @@ class FormQuestion:
         """What a correction changed, in full, because the question that follows is about something else."""
         if self.session.routing.correction_applied is not True:
             return ""
-        values = [f"{write_title(field, self._language)} {self._say(field)}" for field in self._fields_read]
-        return self._texts["changed"].format(values=", ".join(values)) if values else ""
+        return write_changes(self.session, self.turn, self.form, self.session.fields_read.read)
 
     def _write_echo(self) -> str:
         """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026."."""
         values = [self._say(field) for field in list_echoed(self.session, self.turn, self.form)]
-        return f"{', '.join(values)}." if values else ""
+        return fill_text("{values}.", values=", ".join(values)) if values else ""
 
     def _write_noted(self) -> str:
         """The values that the message said again, as a sentence: "Friday 27 November 2026 is noted."."""

@@ -18,7 +18,7 @@ from convengine.engine.prompts.render import has_expressions, list_names, render
 from convengine.engine.prompts.select import choose_template, decide_template
 from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.prompts.variables import OPTIONAL_NAMES, build_variables, list_history
-from convengine.engine.steps.responses.form_question import say_fields
+from convengine.engine.steps.responses.form_question import find_truth_words, say_fields
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS
 from convengine.engine.steps.responses.small_talk import write_help
 from convengine.engine.steps.responses.stages import (
@@ -173,10 +173,12 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
     text = template
     if has_expressions(template):
         wanted = {name.partition(".")[0] for name in list_names(template)}
-        names = say_fields(session, turn) if row.output_format != "JSON" else {}
+        is_text = row.output_format != "JSON"
+        names, truth = (say_fields(session, turn), find_truth_words(session, turn)) if is_text else ({}, None)
         if "help_text" in wanted:
             names = {**names, "help_text": write_help(session, turn)}
-        rendered = render_lenient(template, build_variables(session, turn, wanted, **_describe_response(row), **names))
+        variables = build_variables(session, turn, wanted, **_describe_response(row), **names)
+        rendered = render_lenient(template, variables, truth=truth)
         text = rendered.text
         if empty := [name for name in rendered.empty if name.partition(".")[0] not in OPTIONAL_NAMES]:
             turn.audit(

@@ -70,6 +70,22 @@ def test_a_template_renders_as_import_and_save_store_it(template: str, text: str
     assert rendered.text == text
 
 
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{{ y }}, {{ y == false }}{% if not y %} else{% endif %}", "yes, no"),
+        ("{{ said }}. Next", "It barks. Next"),
+        ("{{ asked }}.", "Why?"),
+        ("{{ name }}. {{ said }}...", "Al. It barks...."),
+    ],
+)
+def test_a_sentence_for_people_has_words_for_true_and_one_full_stop(template: str, text: str) -> None:
+    values = {"y": True, "said": "It barks.", "asked": "Why?", "name": "Al"}
+
+    assert render_lenient(template, values, truth={True: "yes", False: "no"}).text == text
+    assert render_lenient("{{ y }} {{ said }}.", values).text == "true It barks.."
+
+
 def test_P2_9_8_V6_a_broken_template_fails_without_raising() -> None:
     for template in ("{{ ( }}", "{{ n / 0 }}", "{{ T(x) }}", "{{ n() }}", "{% for %}"):
         rendered = render_lenient(template, VARIABLES)
