@@ -28,7 +28,7 @@ _LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
 #: Sorts of values that a bare number may be.
 _NUMERIC = {Sort.NUMBER, Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.PHONE, Sort.POSTCODE}
 _STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
-_Rank = tuple[int, bool, bool, int, bool, int]
+_Rank = tuple[int, bool, bool, int, bool, bool, int]
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,9 @@ class _ClaimMaker:
         is_named = claim.label is not None and claim.label.is_whole
         is_plain = is_named or may_correct(self.understanding, self.form, claim.span)
         is_same = claim.resolved.values == (self.form.held[claim.field.path],)
-        if is_same or (claim.span.is_weak and not is_plain) or not self._answers_again(claim.span, claim.clause):
+        is_for_asked = self.form.asked_field is not None and claim.span.sort in self.form.asked_field.sorts
+        is_unsure = claim.span.is_weak or (is_for_asked and not claim.resolved.values)
+        if is_same or (is_unsure and not is_plain) or not self._answers_again(claim.span, claim.clause):
             return None
         score = claim.score | (ASKED_TIE | _OWN) * self._is_cued(claim)
         return replace(claim, score=score, is_correction=True, is_doubtful=claim.is_doubtful or not is_plain)
@@ -173,9 +175,10 @@ class _ClaimMaker:
         return not self._covers(clause, cover(clause.cues))
 
     def _answers_asked(self, span: Span) -> bool:
-        """True for a bare number where another field of numbers, days or times was asked for: it is for none else."""
+        """True for a bare number where a text, or another number, day or time was asked for: it is for that."""
         asked_field = self.form.asked_field
-        return asked_field is not None and span.sort is Sort.NUMBER and not _NUMERIC.isdisjoint(asked_field.sorts)
+        takes_it = asked_field is not None and (is_text(asked_field) or not _NUMERIC.isdisjoint(asked_field.sorts))
+        return takes_it and span.sort is Sort.NUMBER
 
     def _stands_alone(self, span: Span, clause: Clause) -> bool:
         """True when the clause says only plain values and this one, which has no slip and is no small word."""
@@ -253,7 +256,7 @@ def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bo
 
 
 def _rank(form: OpenForm, claim: Claim) -> _Rank:
-    """What is settled first: the strongest tie, what is stated, what is a value, what stands first.
+    """What is settled first: the strongest tie, what is stated, not refused, first in the message, and a value.
 
     At the summary a number. Then the field that comes first in the form; of corrections, the one asked for last.
     """
@@ -263,8 +266,9 @@ def _rank(form: OpenForm, claim: Claim) -> _Rank:
     return (
         -claim.score,
         claim.clause.force is Force.SUPPOSES,
-        not claim.resolved.is_value,
+        not claim.resolved.values,
         claim.span.start,
+        not claim.resolved.is_value,
         not is_number,
         in_form,
     )

@@ -47,10 +47,11 @@ def _take_told(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     return Taken(item.path, text.strip(), 0, len(text), TEXT) if item.spec.long or says_more else None
 
 
-def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
+def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
     """An answer of a few words, without the frame before it and the courtesies behind it: "it's head of sales".
 
-    Returns None for one that says more, denies, supposes, asks, or has a value of another field.
+    What is told behind it is no part of it, and where only a comma is between, the answer is offered. Returns None for
+    one that says more, denies, supposes, asks, or has a value of another field.
     """
     understanding, words = explained.understanding, TextWords(explained.understanding)
     if not holds(Principle.SHORT_ANSWERS):
@@ -58,14 +59,27 @@ def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) 
     relations = list_relations(item, understanding.chart.grammar)
     is_name = asks_for_name(item, understanding.chart.grammar)
     start = words.skip_frame(relations, is_name=is_name)
-    end = words.strip_end(start, len(understanding.words))
+    told = words.find_told()
+    if _may_correct(understanding, told):
+        return None
+    end = words.strip_end(start, told)
     if not words.are_short(start, end) or (is_name and not words.are_name(start, end)):
         return None
-    is_related = bool(relations) and any(understanding.chart.match("relation", at) for at in range(start + 1, end))
-    if is_related or not _is_stated(explained, claims, start, end):
+    has_relation = bool(relations) and any(understanding.chart.match("relation", at) for at in range(start + 1, end))
+    if has_relation or not _is_stated(explained, claims, start, end):
         return None
     first, last = understanding.find_position(start, end)
-    return Taken(item.path, understanding.text[first:last], first, last, TEXT)
+    text, is_whole = understanding.text[first:last], told == len(understanding.words)
+    if is_whole or told in understanding.begins:
+        return Taken(item.path, text, first, last, TEXT, is_echoed=not is_whole)
+    return Offered(item.path, text, first, last, Doubt.UNCLEAR)
+
+
+def _may_correct(understanding: Understanding, start: int) -> bool:
+    """True for the end of "Ann Hill, no, Ann Hall": words of correction and no value that they correct."""
+    has_value = any(span.start >= start and not span.is_weak for span in understanding.spans)
+    names = ("correction", "denial", "rejection")
+    return not has_value and any(cue.start >= start and cue.name in names for cue in understanding.cues)
 
 
 def _is_stated(explained: Explained, claims: Sequence[Claim], start: int, end: int) -> bool:
@@ -85,7 +99,10 @@ def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
     nothing, chart = explained.list_saying_nothing(with_question=False), explained.understanding.chart
     if len(content) == 1:
         return content[0] not in nothing - explained.talk or chart.text[chart.words[start].start].isupper()
-    if TextWords(explained.understanding).are_title(start, end):
+    # "Oak table" is one thing, and "Fremont is best" is not.
+    is_one = all(index in explained.content or chart.match("article", index) for index in content)
+    words, is_told = TextWords(explained.understanding), not explained.talk.issuperset(content)
+    if words.are_title(start, end) or words.has_street() or (is_one and is_told):
         return True
     nothing -= {at for at in content if chart.is_abbreviation(at)}
     is_joined = chart.match("name_joint", content[1]), chart.match("name_joint", content[-2])
@@ -96,14 +113,17 @@ def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
 
 
 def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
-    """Take what of a sentence nothing explains, from its first to its last word: nothing is cut out of the middle.
+    """Take the names of a sentence, from the first to the last one: nothing is cut out of the middle.
 
     A part that a word of relation marks for the field is all of it. What is not all of its sentence, or of several, is
-    offered. Returns None if nothing is left.
+    offered, and so is a short sentence without a name as a whole. Returns None if nothing is left.
     """
     understanding = explained.understanding
     relations = list_relations(item, understanding.chart.grammar)
-    pieces = _list_meant(item, explained, claims, relations)
+    meant = _list_meant(item, explained, claims, relations)
+    pieces = [piece for piece in meant if _is_marked(understanding, piece, relations)]
+    if meant and not pieces:
+        return None if claims else _offer_sentence(item, understanding)
     related = [piece for piece in pieces if piece.relations & relations]
     if len(related) == 1 and holds(Principle.RELATIONS):
         return _make_text(item, explained, related, is_part=len(pieces) > 1)
@@ -115,6 +135,16 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     is_cut = any(last.end < piece.start < _find_sentence_end(understanding, last) for piece in pieces)
     is_sure = len(parts) == 1 and not is_cut
     return text if is_sure else Offered(item.path, text.value, text.start, text.end, Doubt.UNCLEAR)
+
+
+def _offer_sentence(item: FormField, understanding: Understanding) -> Offered | None:
+    """All of a short sentence that states: "we keep bees"."""
+    end = TextWords(understanding).strip_end(0, len(understanding.words))
+    states = all(clause.force is Force.STATES for clause in understanding.clauses)
+    if not states or end > 2 * MOST_SHORT or len(understanding.begins) > 1:
+        return None
+    first, last = understanding.find_position(0, end)
+    return Offered(item.path, understanding.text[first:last], first, last, Doubt.UNCLEAR)
 
 
 def _list_meant(
@@ -129,6 +159,17 @@ def _list_meant(
     pieces = [piece for piece in LeftOver(explained, claims).pieces if _may_be_meant(piece, relations)]
     pieces = [piece for piece in pieces if not _is_held(explained.understanding, piece, held)]
     return [piece for piece in pieces if piece.clause is None or piece.clause.force is not Force.SUPPOSES] or pieces
+
+
+def _is_marked(understanding: Understanding, piece: Piece, relations: frozenset[str]) -> bool:
+    """True for a piece that is written as a name or has a number, or behind a frame or a relation of the field.
+
+    Other words of a sentence rather tell something: the "broken" of "the heating is broken" is no address.
+    """
+    words = TextWords(understanding)
+    has_number = any(word.is_number for word in understanding.words[piece.start : piece.end])
+    is_name = piece.is_capital or has_number or words.are_title(piece.start, piece.end)
+    return is_name or bool(piece.relations & relations) or words.is_framed(piece.start)
 
 
 def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequence[Piece]) -> list[list[Piece]]:

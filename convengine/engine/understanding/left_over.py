@@ -36,7 +36,7 @@ class LeftOver:
         understanding = explained.understanding
         self._understanding, self._chart = understanding, understanding.chart
         self._explained = explained
-        named = (Sort.OPTION, Sort.PATTERN, Sort.PERSON)
+        named = (Sort.OPTION, Sort.PATTERN, Sort.PERSON, Sort.NUMBER)
         plain = [span for span in understanding.spans if not (span.is_weak or span.sort in named)]
         plain += [claim.span for claim in claims]
         moves = (move for move in understanding.moves if move.is_whole and not move.is_mended)
@@ -45,10 +45,8 @@ class LeftOver:
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """Its pieces, without those that its clauses deny or only ask about."""
-        content = (
-            self._list_content(with_question=False) or self._list_content(with_question=True) or self._list_numbers()
-        )
-        return tuple(self._list_pieces(content))
+        content = self._list_content(with_question=False) or self._list_content(with_question=True)
+        return tuple(self._list_pieces(sorted({*content, *self._list_numbers()})))
 
     def _list_pieces(self, content: Sequence[int]) -> Iterator[Piece]:
         """A piece for each run of words, but for one that is written together with the piece before it."""
@@ -80,10 +78,12 @@ class LeftOver:
         ]
 
     def _list_numbers(self) -> list[int]:
-        """Numbers that can be no value of any field, with what is written together with them: "12345", "A12"."""
+        """Numbers that no field takes, with what is written together with them: "12345", "A12"."""
         words = self._understanding.words
-        spanned = self._valued | cover(self._understanding.spans)
-        numbers = {n for n, word in enumerate(words) if word.is_number and n not in spanned and self._may_give(n)}
+        spanned = self._valued | cover(span for span in self._understanding.spans if span.sort is not Sort.NUMBER)
+        numbers = {
+            n for n, word in enumerate(words) if word.key[0].isdigit() and n not in spanned and self._may_give(n)
+        }
         glued = {n - 1 for n in numbers if n and words[n].is_glued}
         glued |= {n + 1 for n in numbers if n + 1 < len(words) and words[n + 1].is_glued}
         return sorted(numbers | (glued - spanned))

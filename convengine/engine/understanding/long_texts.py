@@ -2,14 +2,14 @@
 
 from convengine.engine.turn.ports import LearnedPort
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.sentences import Subject, decide, rate
+from convengine.engine.understanding.sentences import Subject, decide, rate_question
 
 _TOLD = "told"
 
 
 def proposes_long_text(title: str, question: str) -> bool:
     """Whether a field with this title and this question takes a long text, by questions that are alike."""
-    rated = rate(Subject.TEXTS, _describe(title, question))
+    rated = rate_question(_describe(title, question))
     return max(rated, key=lambda name: rated[name]) == _TOLD
 
 

@@ -57,11 +57,17 @@ def rate(subject: Subject, text: str) -> Mapping[str, float]:
     return _load()[subject].rate(encode_text(text))
 
 
+@lru_cache(4096)
+def rate_question(text: str) -> Mapping[str, float]:
+    """The probability of each kind of text for a title and a question of a form, which each turn asks for again."""
+    return rate(Subject.TEXTS, text)
+
+
 def decide(learned: LearnedPort, subject: Subject, text: str) -> tuple[str, float]:
     """The likeliest class of a text, and its probability; less than 1, which only words of the tables have."""
 
     def compute() -> Json:
-        rated = rate(subject, text)
+        rated = rate_question(text) if subject is Subject.TEXTS else rate(subject, text)
         name = max(rated, key=lambda name: rated[name])
         return [name, rated[name]]
 

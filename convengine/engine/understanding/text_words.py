@@ -34,6 +34,7 @@ class TextWords:
         self._begins = understanding.begins
         self._talk = understanding.talk
         self._fillers = cover(cue for cue in understanding.cues if cue.name == "filler")
+        self._small = cover(understanding.cues)
         self._stripped: dict[int, int] = {}
 
     def give_text(self, start: int, end: int, *, is_name: bool, is_held: bool) -> bool:
@@ -55,16 +56,26 @@ class TextWords:
         `relations`: those of its field.
         """
         start, beside = 0, ("possessive", "relative") if is_name else ()
-        if self._is_street():
+        if self.has_street():
             return 0
         while (end := self._skip(start, relations, (*_FRAMES, *beside))) > start:
             start, beside = end, (*beside, "short_article")
+        start = self._skip_article(start)
         return start if start < len(self._words) else 0
 
-    def _is_street(self) -> bool:
-        """True for "Am Anger 3": words with capitals and a number behind them, whose small words belong to the name."""
-        end = len(self._words)
-        return end > 1 and self._words[end - 1].is_number and self.are_title(0, end - 1)
+    def _skip_article(self, start: int) -> int:
+        """The word behind the "the" of "the oak table", but not of "The Fat Duck"."""
+        article, after = self._chart.match_exactly("short_article", start), self._words[start + 1 : start + 2]
+        is_small = bool(after) and self._chart.text[after[0].start].islower()
+        return article.end if article and article.end == start + 1 and is_small else start
+
+    def has_street(self) -> bool:
+        """True for "Am Anger 3, at the back": a number beside words with capitals, up to a sign that parts."""
+        end = next((at for at, word in enumerate(self._words) if word.key in PARTING), len(self._words))
+        first, last = self._words[0].is_number, self._words[end - 1].is_number
+        start, stop = int(first), end - last
+        is_name = stop == start + 1 and self._chart.text[self._words[start].start].isupper()
+        return first is not last and (is_name or self.are_title(start, stop))
 
     def _skip(self, start: int, relations: frozenset[str], names: Sequence[str]) -> int:
         """The word behind a sign, a frame or a courtesy that begins at a word; behind one, also behind "a" and "in"."""
@@ -72,8 +83,25 @@ class TextWords:
             return start + 1
         ends = [match.end for name in names if (match := self._chart.match_exactly(name, start))]
         related = self._chart.match("relation", start)
-        ends += [match.end for match in related if "short_article" in names or match.value in relations]
+        ends += [
+            match.end for match in related if "short_article" in names or not relations or match.value in relations
+        ]
         return max(ends, default=start)
+
+    def find_told(self) -> int:
+        """Where a sentence, or a part behind a comma, begins to tell something of its own: it has two small words.
+
+        "5 Oak Street, sorry, we have lived there for years". The end of the message where nothing does.
+        """
+        marks = [at for at, word in enumerate(self._words) if word.key in PARTING]
+        starts, told = sorted({at + 1 for at in marks} | self._begins), len(self._words)
+        for start, end in reversed([*zip(starts, (*starts[1:], told), strict=True)]):
+            words = [at for at in range(start, end) if not self._words[at].is_sign]
+            small = self._small.intersection(words)
+            tells = len(small) > 1 or (len(small) == len(words) and told < len(self._words))
+            if start and tells:
+                told = start
+        return max((at for at in self._begins if 0 < at <= told), default=told)
 
     def skip_small(self, start: int, end: int) -> int:
         """The first word that does not only fill: "just EI 3288", "the sofa". A capital belongs to a name."""
@@ -88,17 +116,19 @@ class TextWords:
         return any(
             match.end >= start - 1
             for at in range(begin, start)
+            if self._small.issuperset(range(begin, at))
             for name in _FRAMES[1:]
             if (match := self._chart.match_exactly(name, at)) and match.end <= start
         )
 
     def are_short(self, start: int, end: int) -> bool:
-        """True for a few words of one sentence without a comma; the small words of a name do not count."""
+        """True for a few words of a sentence, with commas in an address only; small words of names do not count."""
         words = [index for index in range(start, end) if not self._words[index].is_sign]
         telling = [index for index in words if not self._chart.match("name_joint", index)]
         is_parted = any(word.key in PARTING for word in self._words[start:end])
-        is_few = bool(words) and len(telling) <= MOST_SHORT and len(words) <= 2 * MOST_SHORT
-        return is_few and not is_parted and self._begins.isdisjoint(range(start + 1, end))
+        has_street = self.has_street()
+        is_few = bool(words) and len(telling) <= MOST_SHORT * (1 + has_street) and len(words) <= 2 * MOST_SHORT
+        return is_few and (has_street or not is_parted) and self._begins.isdisjoint(range(start + 1, end))
 
     def are_title(self, start: int, end: int) -> bool:
         """True for words that are written as a title: "The Fat Duck", "Fish and Chips at the Pier"."""

@@ -307,6 +307,11 @@ def _read_unknown(slots: Slots, context: DayContext) -> Days:
     return refuse(Reason.DAY_MISSING)
 
 
+def _read_no_day(slots: Slots, context: DayContext) -> Days:
+    """Words that look like a day: "for the second time", and the German "good morning", which has the word tomorrow."""
+    return None
+
+
 def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
     """A day and month in the year that is named, or in the one that is meant."""
     years: Sequence[int] = _list_years(slots, context)
@@ -375,4 +380,5 @@ _MEANINGS: Mapping[str, Callable[[Slots, DayContext], Days]] = {
     "weekend": _read_weekend,
     "month_period": _read_month_period,
     "unknown": _read_unknown,
+    "no_day": _read_no_day,
 }

@@ -102,6 +102,8 @@ def _list_names(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
                 continue
             start = _skip_signs(chart, match.end)
             end = _find_end(chart, start, is_sure=name == "name_lead_in")
+            if name == "title_word" and _begins_with_name(chart):
+                continue
             if end > start and (name == "name_lead_in" or not _goes_on(chart, end)):
                 is_single = name == "introduction" and end == start + 1
                 yield _Name(at if name == "title_word" else start, _find_repeated(chart, start, end), is_single)
@@ -109,6 +111,12 @@ def _list_names(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
     yield from _list_runs(chart, is_only=is_only)
     if rest := _find_rest(chart):
         yield _Name(*rest, not (is_only and _is_fragment(chart, *rest)))
+
+
+def _begins_with_name(chart: Chart) -> bool:
+    """True where a name is all of what stands before the first sign: "Ann Hill, and Mrs Pike knows me"."""
+    end = next((at for at, word in enumerate(chart.words) if word.is_sign), 0)
+    return _may_be_name(chart, 0, end) and _find_end(chart, 0, is_sure=False) == end if end else False
 
 
 def _list_names_before(chart: Chart) -> Iterator[_Name]:
