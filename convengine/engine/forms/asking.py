@@ -171,6 +171,6 @@ def fill_text(template: str, **values: str) -> str:
     """A default text with its values; no full stop follows the one that a value ends with."""
     text = template.format_map(values)
     for value in filter(None, values.values()):
-        before, found, after = text.rpartition(value)
-        text = before + found + drop_second_stop(found, after)
+        before, match, after = text.rpartition(value)
+        text = before + match + drop_second_stop(match, after)
     return text

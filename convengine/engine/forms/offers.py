@@ -35,8 +35,8 @@ def write_changes(session: Session, turn: Turn, form: Form, paths: Collection[st
     """ "I have changed that: day Friday 27 November 2026."; blank for none."""
     locale, language = find_form_locale(session, turn, form), find_form_language(session, turn, form)
     fields = [field for path in paths if (field := form.field(path))]
-    said = [(field, say_value(field.spec, find_value(session.context, field.path), locale)) for field in fields]
-    values = [f"{write_title(field, language)} {value}" for field, value in said]
+    texts = [say_value(field.spec, find_value(session.context, field.path), locale) for field in fields]
+    values = [f"{write_title(field, language)} {text}" for field, text in zip(fields, texts, strict=True)]
     return fill_text(get_texts(language)["changed"], values=", ".join(values)) if values else ""
 
 
@@ -54,8 +54,8 @@ def ask_what_to_change(
     """The session that asks which of these fields to change. `changed`: the fields that the message changed."""
     fields = [field for field in form.leaves if field.path in paths]
     question = write_change_question(fields, find_form_language(session, turn, form))
-    if done := write_changes(session, turn, form, changed):
-        question = f"{done} {question}"
+    if changes := write_changes(session, turn, form, changed):
+        question = f"{changes} {question}"
     return update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields)).evolve(
         reply_override=ReplyOverride(question, SOURCE)
     )
