@@ -51,6 +51,7 @@ def read_into_form(
     texts = _list_free_text(explained, claims, results, is_phrase)
     if _is_told(explained, texts):  # What it gives besides is taken where it is plain.
         results = [result for result in results if isinstance(result, Taken)]
+    results = [result for result in results if isinstance(result, Taken) or not _is_inside(result, texts)]
     results += texts
     results += list_related_texts(explained, claims, results)
     if not is_phrase and form.asked_path not in _list_touched(results):
@@ -89,6 +90,11 @@ def _list_free_text(
     certain = [claim for claim in claims if claim.field.path in settled]
     text = read_free_text(explained, certain, is_phrase=is_phrase)
     return [text] if text else []
+
+
+def _is_inside(result: Offered | Refused, texts: Sequence[Taken | Offered | Refused]) -> bool:
+    """True for the day that the 27 of "Elm Row 27" could be, where that is an address."""
+    return any(text.start <= result.start and result.end <= text.end for text in texts if isinstance(text, Taken))
 
 
 def _is_told(explained: Explained, texts: Sequence[Taken | Offered | Refused]) -> bool:
