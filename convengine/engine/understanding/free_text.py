@@ -59,18 +59,18 @@ def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) 
     relations = list_relations(item, understanding.chart.grammar)
     is_name = asks_for_name(item, understanding.chart.grammar)
     start = words.skip_frame(relations, is_name=is_name)
-    told = words.find_told()
-    if _may_correct(understanding, told):
+    answer_end = words.find_answer_end()
+    if _may_correct(understanding, answer_end):
         return None
-    end = words.strip_end(start, told)
+    end = words.strip_end(start, answer_end)
     if not words.are_short(start, end) or (is_name and not words.are_name(start, end)):
         return None
     has_relation = bool(relations) and any(understanding.chart.match("relation", at) for at in range(start + 1, end))
     if has_relation or not _is_stated(explained, claims, start, end):
         return None
     first, last = understanding.find_position(start, end)
-    text, is_whole = understanding.text[first:last], told == len(understanding.words)
-    if is_whole or told in understanding.begins:
+    text, is_whole = understanding.text[first:last], answer_end == len(understanding.words)
+    if is_whole or answer_end in understanding.begins:
         return Taken(item.path, text, first, last, TEXT, is_echoed=not is_whole)
     return Offered(item.path, text, first, last, Doubt.UNCLEAR)
 
@@ -99,10 +99,7 @@ def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
     nothing, chart = explained.list_saying_nothing(with_question=False), explained.understanding.chart
     if len(content) == 1:
         return content[0] not in nothing - explained.talk or chart.text[chart.words[start].start].isupper()
-    # "Oak table" is one thing, and "Fremont is best" is not.
-    is_one = all(index in explained.content or chart.match("article", index) for index in content)
-    words, is_told = TextWords(explained.understanding), not explained.talk.issuperset(content)
-    if words.are_title(start, end) or words.has_street() or (is_one and is_told):
+    if _is_one_thing(explained, start, end):
         return True
     nothing -= {at for at in content if chart.is_abbreviation(at)}
     is_joined = chart.match("name_joint", content[1]), chart.match("name_joint", content[-2])
@@ -110,6 +107,16 @@ def _begins_and_ends(explained: Explained, start: int, end: int) -> bool:
         index not in nothing or (joined and index in explained.talk)
         for index, joined in zip((content[0], content[-1]), is_joined, strict=True)
     )
+
+
+def _is_one_thing(explained: Explained, start: int, end: int) -> bool:
+    """True for a title, an address, and words with no small ones: "oak table", and not "Fremont is best"."""
+    words, chart = TextWords(explained.understanding), explained.understanding.chart
+    if words.are_title(start, end) or words.has_street():
+        return True
+    content = [index for index in range(start, end) if not chart.words[index].is_sign]
+    is_plain = all(index in explained.content or chart.match("article", index) for index in content)
+    return is_plain and not explained.talk.issuperset(content)
 
 
 def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:

@@ -49,9 +49,7 @@ def read_into_form(
     results += list_labelled_texts(understanding, form, labels, _list_touched(results))
     results += _list_unread(understanding, form, labels, _list_touched(results))
     texts = _list_free_text(explained, claims, results, is_phrase)
-    if _is_told(explained, texts):  # What it gives besides is taken where it is plain.
-        results = [result for result in results if isinstance(result, Taken)]
-    results = [result for result in results if isinstance(result, Taken) or not _is_inside(result, texts)]
+    results = [result for result in results if _counts_beside(explained, texts, result)]
     results += texts
     results += list_related_texts(explained, claims, results)
     if not is_phrase and form.asked_path not in _list_touched(results):
@@ -92,14 +90,14 @@ def _list_free_text(
     return [text] if text else []
 
 
-def _is_inside(result: Offered | Refused, texts: Sequence[Taken | Offered | Refused]) -> bool:
-    """True for the day that the 27 of "Elm Row 27" could be, where that is an address."""
-    return any(text.start <= result.start and result.end <= text.end for text in texts if isinstance(text, Taken))
-
-
-def _is_told(explained: Explained, texts: Sequence[Taken | Offered | Refused]) -> bool:
+def _counts_beside(
+    explained: Explained, texts: Sequence[Taken | Offered | Refused], result: Taken | Offered | Refused
+) -> bool:
+    """True for what is taken. Beside a long text nothing else counts, and no part of a short one: "Elm Row 27"."""
     item = explained.form.asked_field
-    return bool(texts) and item is not None and is_long_text(item.spec, explained.understanding.learned)
+    is_long = bool(texts) and item is not None and is_long_text(item.spec, explained.understanding.learned)
+    is_part = any(text.start <= result.start and result.end <= text.end for text in texts if isinstance(text, Taken))
+    return isinstance(result, Taken) or not (is_long or is_part)
 
 
 def _list_unread(

@@ -88,20 +88,20 @@ class TextWords:
         ]
         return max(ends, default=start)
 
-    def find_told(self) -> int:
+    def find_answer_end(self) -> int:
         """Where a sentence, or a part behind a comma, begins to tell something of its own: it has two small words.
 
         "5 Oak Street, sorry, we have lived there for years". The end of the message where nothing does.
         """
         marks = [at for at, word in enumerate(self._words) if word.key in PARTING]
-        starts, told = sorted({at + 1 for at in marks} | self._begins), len(self._words)
-        for start, end in reversed([*zip(starts, (*starts[1:], told), strict=True)]):
+        starts, answer_end = sorted({at + 1 for at in marks} | self._begins), len(self._words)
+        for start, end in reversed([*zip(starts, (*starts[1:], answer_end), strict=True)]):
             words = [at for at in range(start, end) if not self._words[at].is_sign]
             small = self._small.intersection(words)
-            tells = len(small) > 1 or (len(small) == len(words) and told < len(self._words))
+            tells = len(small) > 1 or (len(small) == len(words) and answer_end < len(self._words))
             if start and tells:
-                told = start
-        return max((at for at in self._begins if 0 < at <= told), default=told)
+                answer_end = start
+        return max((at for at in self._begins if 0 < at <= answer_end), default=answer_end)
 
     def skip_small(self, start: int, end: int) -> int:
         """The first word that does not only fill: "just EI 3288", "the sofa". A capital belongs to a name."""

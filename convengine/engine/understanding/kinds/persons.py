@@ -1,22 +1,18 @@
 """Names of people: "my name is Ann Hill", "under Hill", "Hill, Ann"; a given and a family name each get their part."""
 
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
 from typing import NamedTuple
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Grammar, Match, Phrase
+from convengine.engine.understanding.grammar import Chart, Match, Phrase
+from convengine.engine.understanding.kinds.name_parts import FAMILY, GIVEN, WHOLE, find_part, split_name
 from convengine.engine.understanding.language import get_tables
-from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
-from convengine.engine.understanding.words import split_text
 
 #: A name has no more words.
 _MOST_WORDS = 4
 #: A shorter word of the tables is no name.
 _SHORTEST_KNOWN = 3
-#: The parts of a name that a field may take.
-GIVEN, FAMILY, WHOLE = "given", "family", "whole"
 #: Classes of words that stand around a name that is all of a message.
 _AROUND = ("filler", "courtesy", "lead_in", "lead_out", "introduction", "name_lead_in", "name_cue")
 #: Classes of words that are no names, whether with a capital or without.
@@ -36,26 +32,6 @@ _PARTING = ("", ",", ";", "\n")
 _ENDS = frozenset(",;!?-")
 #: Values that may stand beside a name that is all the rest of a message.
 _BESIDE = ("date", "marked_clock", "counted_head", "number")
-
-
-def find_part(spec: FieldSpec, grammar: Grammar) -> str:
-    """The part of a person's name that a field takes; blank for none."""
-    if spec.kind is Kind.PERSON:
-        return spec.part or _find_part(spec.title, grammar) or WHOLE
-    if spec.kind is not Kind.TEXT or spec.long or not holds(Principle.PERSONS):
-        return ""
-    return _find_part(spec.title, grammar) or _find_part(spec.name, grammar)
-
-
-@lru_cache(maxsize=1024)
-def _find_part(name: str, grammar: Grammar) -> str:
-    """The part that a name of a field says; blank where it has a word that is not about names of people."""
-    parts, whole = dict(grammar.list_words("name_part")), dict(grammar.list_words("name_field"))
-    small = dict(grammar.list_words("filler"))
-    words = [word.key for word in split_text(name.replace("_", " ")) if not (word.is_sign or word.key in small)]
-    if not any(word in whole for word in words) or not all(word in parts or word in whole for word in words):
-        return ""
-    return next((str(parts[word]) for word in words if word in parts), WHOLE)
 
 
 class PersonFinder:
@@ -395,14 +371,3 @@ def _find_words(chart: Chart, start: int, end: int, text: str) -> tuple[int, int
     at = chart.text.find(text, chart.words[start].start, chart.words[end - 1].end)
     own = [index for index in range(start, end) if at <= chart.words[index].start < at + len(text)] if at >= 0 else []
     return (own[0], own[-1] + 1) if own else (start, end)
-
-
-@lru_cache(maxsize=1024)
-def split_name(text: str) -> tuple[str, str, str]:
-    """The given name, the family name, and the whole name in its usual order; blank for what is not said."""
-    from nameparser import HumanName
-
-    family, comma, rest = (part.strip() for part in text.partition(","))
-    whole = (rest if family in rest else f"{rest} {family}") if comma else text
-    name = HumanName(whole)
-    return name.first, name.last, whole
