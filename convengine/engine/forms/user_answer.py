@@ -74,6 +74,7 @@ def leaves_question_open(session: Session, turn: Turn, row: OutputSchema) -> boo
     understanding, reading = understand_message(session, turn), read_message(session, turn, row)
     read: list[Taken | Offered | Refused] = [*reading.taken, *reading.offered, *reading.refused]
     asks = (move for move in understanding.moves if move.kind is MoveKind.ASK and not _is_told(understanding, move))
+    asks = (move for move in asks if any(not word.is_sign for word in understanding.words[move.start : move.end]))
     positions = (understanding.find_position(move.start, move.end) for move in asks)
     return any(not any(item.start < end and start < item.end for item in read) for start, end in positions)
 

@@ -139,7 +139,7 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
         return None
     text = _make_text(item, explained, [*parts[0], *parts[-1]], is_part=len(pieces) > 1)
     last = parts[-1][-1]
-    is_cut = any(last.end < piece.start < _find_sentence_end(understanding, last) for piece in pieces)
+    is_cut = any(last.end < piece.start < _find_sentence_end(understanding, last) for piece in meant)
     is_sure = len(parts) == 1 and not is_cut
     return text if is_sure else Offered(item.path, text.value, text.start, text.end, Doubt.UNCLEAR)
 

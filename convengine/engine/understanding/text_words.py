@@ -2,7 +2,7 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import product
+from itertools import pairwise, product
 
 from convengine.engine.understanding.form import MOST_SHORT
 from convengine.engine.understanding.grammar import Chart
@@ -95,7 +95,7 @@ class TextWords:
         """
         marks = [at for at, word in enumerate(self._words) if word.key in PARTING]
         starts, answer_end = sorted({at + 1 for at in marks} | self._begins), len(self._words)
-        for start, end in reversed([*zip(starts, (*starts[1:], answer_end), strict=True)]):
+        for start, end in reversed([*pairwise((*starts, answer_end))]):
             words = [at for at in range(start, end) if not self._words[at].is_sign]
             small = self._small.intersection(words)
             tells = len(small) > 1 or (len(small) == len(words) and answer_end < len(self._words))
