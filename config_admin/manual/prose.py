@@ -21,8 +21,9 @@ from convengine.server.deployment.folders import find_shipped
 PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
         "concepts",
-        *("first_hour_analyst", "workplace", "design", "authoring", "forms", "understanding", "languages", "rules"),
-        *("actions", "tools", "health", "tests", "evaluate", "drafts", "transfer", "first_hour_qa", "reading"),
+        *("first_hour_analyst", "workplace", "design", "authoring", "forms", "conversations", "understanding"),
+        *("languages", "rules", "actions", "tools", "health", "tests", "evaluate", "drafts", "transfer"),
+        *("first_hour_qa", "reading"),
         *("reports", "trust", "seals", "groups", "access", "troubleshooting", "cheat_sheet", "glossary"),
     ),
     "For integrators and operators": (
