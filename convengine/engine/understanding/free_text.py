@@ -128,7 +128,8 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     understanding = explained.understanding
     relations = list_relations(item, understanding.chart.grammar)
     meant = _list_meant(item, explained, claims, relations)
-    pieces = [piece for piece in meant if _is_marked(understanding, piece, relations)]
+    words = TextWords(understanding)
+    pieces = [piece for piece in meant if _is_marked(understanding, words, piece, relations)]
     if meant and not pieces:
         return None if claims else _offer_sentence(item, understanding)
     related = [piece for piece in pieces if piece.relations & relations]
@@ -168,12 +169,11 @@ def _list_meant(
     return [piece for piece in pieces if piece.clause is None or piece.clause.force is not Force.SUPPOSES] or pieces
 
 
-def _is_marked(understanding: Understanding, piece: Piece, relations: frozenset[str]) -> bool:
+def _is_marked(understanding: Understanding, words: TextWords, piece: Piece, relations: frozenset[str]) -> bool:
     """True for a piece that is written as a name or has a number, or behind a frame or a relation of the field.
 
     Other words of a sentence rather tell something: the "broken" of "the heating is broken" is no address.
     """
-    words = TextWords(understanding)
     has_number = any(word.is_number for word in understanding.words[piece.start : piece.end])
     is_name = piece.is_capital or has_number or words.are_title(piece.start, piece.end)
     return is_name or bool(piece.relations & relations) or words.is_framed(piece.start)
