@@ -1,4 +1,4 @@
-"""The conversations of docs/conversations.md go as they are told."""
+"""The bot answers each message of docs/conversations.md with the words of that page."""
 
 import json
 import re

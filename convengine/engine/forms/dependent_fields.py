@@ -56,7 +56,7 @@ def imply_deciders(form: Form, held: Mapping[str, Json], reading: Reading) -> Re
 def _deny_decider(
     session: Session, turn: Turn, row: OutputSchema, form: Form, own: Dependency, reading: Reading
 ) -> Reading:
-    """The reading in which "none" and "no special diet" answer "Which diet?", and set the deciding field to no."""
+    """The reading, with the deciding field set to no where the message denies what a dependent field asks for."""
     decider, field = form.field(own.decider), form.field(own.field)
     if decider is None or field is None or not field.required:
         return reading

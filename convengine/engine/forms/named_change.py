@@ -1,14 +1,11 @@
 """A change that begins with the name of a field: "what happened", "the names should be Tom and Jerry"."""
 
-from convengine.engine.understanding.assign import is_text
 from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.field import Kind
-from convengine.engine.understanding.form import MOST_SHORT, OpenForm
-from convengine.engine.understanding.labels import Label, asks_for_name, find_labels
-from convengine.engine.understanding.long_texts import is_long_text
+from convengine.engine.understanding.form import OpenForm
+from convengine.engine.understanding.labels import Label, find_labels
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
-from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
@@ -25,7 +22,7 @@ def read_named_change(understanding: Understanding, form: OpenForm) -> Reading |
     labels = find_labels(understanding, form)
     end = _find_end_of_name(understanding, form, labels)
     if not end:
-        return _read_name(understanding, form) if form.asks_what_to_change and not labels else None
+        return None
     path, start = labels[0].field, _find_text_start(understanding, end)
     last = _strip_end(understanding, start)
     if start >= last:
@@ -37,31 +34,6 @@ def read_named_change(understanding: Understanding, form: OpenForm) -> Reading |
         return None
     position = understanding.find_position(start, last)
     return Reading(taken=(Taken(path, understanding.quote(start, last), *position, CORRECTION, is_echoed=True),))
-
-
-def _read_name(understanding: Understanding, form: OpenForm) -> Reading | None:
-    """The "Ann Hall" of "it must be Ann Hall", where a person's name is the only short text of the form.
-
-    Returns None for others.
-    """
-    items = [item for item in form.fields if is_text(item) and not is_long_text(item.spec, understanding.learned)]
-    small = cover(understanding.cues) | {index for index, word in enumerate(understanding.words) if word.is_sign}
-    rest = [index for index, _ in enumerate(understanding.words) if index not in small]
-    if len(items) != 1 or not asks_for_name(items[0], understanding.chart.grammar) or not 1 < len(rest) <= MOST_SHORT:
-        return None
-    start, end = rest[0], rest[-1] + 1
-    name = understanding.quote(start, end)
-    if _says_more(understanding) or len(rest) < end - start or not name.istitle():
-        return None
-    position = understanding.find_position(start, end)
-    return Reading(taken=(Taken(items[0].path, name, *position, CORRECTION, is_echoed=True),))
-
-
-def _says_more(understanding: Understanding) -> bool:
-    """True for a message that wants something besides a change, or has another value than a name."""
-    if any(move.kind not in (MoveKind.NEGATE, MoveKind.CORRECT) for move in understanding.moves):
-        return True
-    return any(not span.is_weak and span.sort is not Sort.PERSON for span in understanding.spans)
 
 
 def _find_end_of_name(understanding: Understanding, form: OpenForm, labels: tuple[Label, ...]) -> int:

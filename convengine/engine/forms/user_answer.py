@@ -67,20 +67,19 @@ def find_questions(session: Session, turn: Turn) -> str:
 
 
 def leaves_question_open(session: Session, turn: Turn, row: OutputSchema) -> bool:
-    """True when a clause asks something, and none of its words is a value for the form: "could we say 6pm?" has one.
-
-    The "when it is cold" of "in March, when it is cold" tells something.
-    """
+    """True if the message has a question without a value for the form. A subordinate clause is no question."""
     understanding, reading = understand_message(session, turn), read_message(session, turn, row)
     read: list[Taken | Offered | Refused] = [*reading.taken, *reading.offered, *reading.refused]
-    asks = (move for move in understanding.moves if move.kind is MoveKind.ASK and not _is_told(understanding, move))
+    asks = (
+        move for move in understanding.moves if move.kind is MoveKind.ASK and not _is_subordinate(understanding, move)
+    )
     asks = (move for move in asks if any(not word.is_sign for word in understanding.words[move.start : move.end]))
     positions = (understanding.find_position(move.start, move.end) for move in asks)
     return any(not any(item.start < end and start < item.end for item in read) for start, end in positions)
 
 
-def _is_told(understanding: Understanding, move: Move) -> bool:
-    """True for a question without its sign, in a sentence that begins otherwise, and without a joint."""
+def _is_subordinate(understanding: Understanding, move: Move) -> bool:
+    """True for a clause that begins like a question inside a sentence, without a question mark or a joint before it."""
     is_marked = understanding.words[move.end : move.end + 1] and understanding.words[move.end].key == "?"
     is_joined = any(cue.name == "joint" and cue.end == move.start for cue in understanding.cues)
     return not (is_marked or is_joined or move.start in understanding.begins)

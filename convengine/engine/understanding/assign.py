@@ -125,8 +125,9 @@ class _ClaimMaker:
         return replace(claim, score=score, is_correction=True, is_doubtful=claim.is_doubtful or not is_plain)
 
     def _is_chosen_anew(self, span: Span, clause: Clause) -> bool:
-        """True at the summary for the "first" of "no, the first one": all of a clause beside a no, or a correction."""
-        if not (self.form.is_confirming and span.phrase.means == PART and self._stands_alone(span, clause)):
+        """True at the summary for a name, or a word of an option, that is all of a clause beside a correction."""
+        may_stand_alone = span.phrase.means == PART or span.sort is Sort.PERSON
+        if not (self.form.is_confirming and may_stand_alone and self._stands_alone(span, clause)):
             return False
         return self.form.asks_what_to_change or self.understanding.find_move(*CORRECTIONS) is not None
 
@@ -177,8 +178,10 @@ class _ClaimMaker:
     def _answers_asked(self, span: Span) -> bool:
         """True for a bare number where a text, or another number, day or time was asked for: it is for that."""
         asked_field = self.form.asked_field
-        takes_it = asked_field is not None and (is_text(asked_field) or not _NUMERIC.isdisjoint(asked_field.sorts))
-        return takes_it and span.sort is Sort.NUMBER
+        if asked_field is None or span.sort is not Sort.NUMBER:
+            return False
+        takes_text = is_text(asked_field) and holds(Principle.ASKED_TEXTS)
+        return takes_text or not _NUMERIC.isdisjoint(asked_field.sorts)
 
     def _stands_alone(self, span: Span, clause: Clause) -> bool:
         """True when the clause says only plain values and this one, which has no slip and is no small word."""

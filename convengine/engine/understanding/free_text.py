@@ -50,8 +50,8 @@ def _take_told(item: FormField, explained: Explained, claims: Sequence[Claim]) -
 def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
     """An answer of a few words, without the frame before it and the courtesies behind it: "it's head of sales".
 
-    What is told behind it is no part of it, and where only a comma is between, the answer is offered. Returns None for
-    one that says more, denies, supposes, asks, or has a value of another field.
+    The text ends where the message begins to tell something else. Where only a comma is between, the text is offered.
+    Returns None for one that says more, denies, supposes, asks, or has a value of another field.
     """
     understanding, words = explained.understanding, TextWords(explained.understanding)
     if not holds(Principle.SHORT_ANSWERS):
@@ -128,8 +128,7 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     understanding = explained.understanding
     relations = list_relations(item, understanding.chart.grammar)
     meant = _list_meant(item, explained, claims, relations)
-    words = TextWords(understanding)
-    pieces = [piece for piece in meant if _is_marked(understanding, words, piece, relations)]
+    pieces = _list_marked(understanding, claims, meant, relations)
     if meant and not pieces:
         return None if claims else _offer_sentence(item, understanding)
     related = [piece for piece in pieces if piece.relations & relations]
@@ -140,7 +139,8 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
         return None
     text = _make_text(item, explained, [*parts[0], *parts[-1]], is_part=len(pieces) > 1)
     last = parts[-1][-1]
-    is_cut = any(last.end < piece.start < _find_sentence_end(understanding, last) for piece in meant)
+    sentence_end = _find_sentence_end(understanding, last)
+    is_cut = any(last.end < piece.start < sentence_end for piece in meant)
     is_sure = len(parts) == 1 and not is_cut
     return text if is_sure else Offered(item.path, text.value, text.start, text.end, Doubt.UNCLEAR)
 
@@ -169,14 +169,31 @@ def _list_meant(
     return [piece for piece in pieces if piece.clause is None or piece.clause.force is not Force.SUPPOSES] or pieces
 
 
-def _is_marked(understanding: Understanding, words: TextWords, piece: Piece, relations: frozenset[str]) -> bool:
-    """True for a piece that is written as a name or has a number, or behind a frame or a relation of the field.
+def _list_marked(
+    understanding: Understanding, claims: Sequence[Claim], pieces: Sequence[Piece], relations: frozenset[str]
+) -> Sequence[Piece]:
+    """The pieces that are written as a name, have a number, stand behind a frame or a relation, or are a sentence.
 
     Other words of a sentence rather tell something: the "broken" of "the heating is broken" is no address.
     """
-    has_number = any(word.is_number for word in understanding.words[piece.start : piece.end])
-    is_name = piece.is_capital or has_number or words.are_title(piece.start, piece.end)
-    return is_name or bool(piece.relations & relations) or words.is_framed(piece.start)
+    if not holds(Principle.MARKED_TEXTS):
+        return pieces
+    words, valued = TextWords(understanding), cover(claim.span for claim in claims)
+
+    def is_marked(piece: Piece) -> bool:
+        has_number = any(word.is_number for word in understanding.words[piece.start : piece.end])
+        is_name = piece.is_capital or has_number or words.are_title(piece.start, piece.end)
+        is_behind = bool(piece.relations & relations) or words.is_framed(piece.start)
+        return is_name or is_behind or _is_sentence(understanding, piece, valued)
+
+    return [piece for piece in pieces if is_marked(piece)]
+
+
+def _is_sentence(understanding: Understanding, piece: Piece, valued: set[int]) -> bool:
+    """True for a piece that is all of its sentence besides values: "Yes. Maria's Little Kitchen, at 4"."""
+    end = _find_sentence_end(understanding, piece) if piece.start in understanding.begins else piece.start
+    rest = range(piece.end, end)
+    return end > piece.start and all(understanding.words[at].is_sign or at in valued for at in rest)
 
 
 def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequence[Piece]) -> list[list[Piece]]:

@@ -20,8 +20,10 @@ class Principle(StrEnum):
     TALK = "talk"
     #: An answer of a few words to a question for a short text is the text.
     SHORT_ANSWERS = "short-answers"
-    #: No learned move is looked for where a text was asked for.
+    #: Where a text was asked for, no learned move is looked for, and a bare number is for no other field.
     ASKED_TEXTS = "asked-texts"
+    #: Of a sentence, a short text takes a name, a code, or what stands behind a frame or a relation, and nothing else.
+    MARKED_TEXTS = "marked-texts"
     #: Of several pieces that are left, "in", "to" or "from" chooses one, and then a capital.
     RELATIONS = "relations"
     #: A text that was not asked for is taken behind "to" or "from" of the only field that they mean.

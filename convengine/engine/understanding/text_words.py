@@ -1,7 +1,7 @@
 """What the words of a message are in a short text: frames before it, courtesies behind it, words of names."""
 
-from bisect import bisect_left
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import pairwise, product
 
 from convengine.engine.understanding.form import MOST_SHORT
@@ -32,10 +32,12 @@ class TextWords:
         self._new = [index for index, word in words if word.key not in self._chart.grammar.words or word.is_mended]
         self._courtesies = _find_courtesies(self._chart)
         self._begins = understanding.begins
+        self._sorted_begins = sorted({0, *self._begins})
         self._talk = understanding.talk
         self._fillers = cover(cue for cue in understanding.cues if cue.name == "filler")
         self._small = cover(understanding.cues)
         self._stripped: dict[int, int] = {}
+        self._frame_ends: dict[int, frozenset[int]] = {}
 
     def give_text(self, start: int, end: int, *, is_name: bool, is_held: bool) -> bool:
         """False for what is no name where a name is asked for, and for "wrong" of a field that has a text already."""
@@ -82,6 +84,9 @@ class TextWords:
         if start < len(self._words) and self._words[start].key in _ENDS:
             return start + 1
         ends = [match.end for name in names if (match := self._chart.match_exactly(name, start))]
+        opening = self._chart.match_exactly("opening", start)
+        if opening and opening.end < len(self._words) and self._words[opening.end].is_sign:
+            ends.append(opening.end)  # "Yes. The Blue Door", and not "Yes Bar".
         related = self._chart.match("relation", start)
         ends += [
             match.end for match in related if "short_article" in names or not relations or match.value in relations
@@ -111,15 +116,18 @@ class TextWords:
         return at
 
     def is_framed(self, start: int) -> bool:
-        """True for a word behind a frame that begins a sentence: "And it is the desk, as I wrote."."""
-        begin = max((at for at in self._begins if at <= start), default=0)
-        return any(
-            match.end >= start - 1
-            for at in range(begin, start)
-            if self._small.issuperset(range(begin, at))
-            for name in _FRAMES[1:]
-            if (match := self._chart.match_exactly(name, at)) and match.end <= start
-        )
+        """True for a word behind a frame, where only small words stand between it and the beginning of the sentence."""
+        begin = self._sorted_begins[bisect_right(self._sorted_begins, start) - 1]
+        if begin not in self._frame_ends:
+            self._frame_ends[begin] = frozenset(self._list_frame_ends(begin))
+        return not self._frame_ends[begin].isdisjoint((start - 1, start))
+
+    def _list_frame_ends(self, begin: int) -> Iterator[int]:
+        """The ends of the frames of a sentence that only small words stand before."""
+        for at in range(begin, len(self._words)):
+            yield from (match.end for name in _FRAMES[1:] if (match := self._chart.match_exactly(name, at)))
+            if at not in self._small:
+                return
 
     def are_short(self, start: int, end: int) -> bool:
         """True for a few words of a sentence, with commas in an address only; small words of names do not count."""

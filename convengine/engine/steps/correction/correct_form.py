@@ -208,7 +208,7 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
 
 
 def _ask_about_rest(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Session:
-    """The session that asks what to change, where a change of a complete form came with another that nothing took."""
+    """The session, which asks what to change if the message wants to change more of a complete form than was taken."""
     if _wants_more(session, turn, form, reading) and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE:
         # A yes that follows must not confirm what the rest of the message wanted otherwise.
         return ask_what_to_change(session, turn, form, list(list_held(session, form)), changed=reading.fields)

@@ -137,14 +137,14 @@ def ask_for_change(session: Session, turn: Turn) -> Session | None:
 
 
 def _write_confirmation_again(session: Session, turn: Turn, row: OutputSchema, language: str) -> str:
-    """The summary in other words, after the word that a question of the message stays open."""
+    """The confirmation in other words. It begins by saying that the bot cannot answer a question of the message."""
     texts = get_texts(language)
     again = fill_text(texts["confirm_again"], summary=session.form_summary or "")
     return f"{texts['unanswered']} {again}" if leaves_question_open(session, turn, row) else again
 
 
 def _says_nothing_known(session: Session, turn: Turn) -> bool:
-    """True for a message to the confirmation that may change or asks something, and that nobody took up."""
+    """True if the user answers a confirmation with a change or a question, and no step has dealt with it."""
     if not awaits_confirmation(session, turn) or session.digression or session.reply_override:
         return False
     before = (session.turn_start_intent, session.turn_start_state)

@@ -71,22 +71,26 @@ def _list_names(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
 
     `is_only`: the form takes no other text, so that "for Ann" and two new words with capitals are a name, too.
     """
-    for name in (*_CUES, *(["name_target"] if is_only else [])):
-        for at in range(len(chart.words)):
-            match = chart.match_longest(name, at)
-            if match is None or chart.words[match.end - 1].is_mended:
-                continue
-            start = _skip_signs(chart, match.end)
-            end = _find_end(chart, start, is_sure=name == "name_lead_in")
-            if name == "title_word" and _begins_with_name(chart):
-                continue
-            if end > start and (name == "name_lead_in" or not _goes_on(chart, end)):
-                is_single = name == "introduction" and end == start + 1
-                yield _Name(at if name == "title_word" else start, _find_repeated(chart, start, end), is_single)
+    yield from _list_names_behind(chart, is_only=is_only)
     yield from _list_names_before(chart)
     yield from _list_runs(chart, is_only=is_only)
     if rest := _find_rest(chart):
         yield _Name(*rest, not (is_only and _is_fragment(chart, *rest)))
+
+
+def _list_names_behind(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
+    """The names behind words that announce one: "my name is Ann Hill", "Mrs Hill"."""
+    cues = [name for name in _CUES if name != "title_word" or not _begins_with_name(chart)]
+    for name in (*cues, *(["name_target"] if is_only else [])):
+        for at in range(len(chart.words)):
+            match = chart.match_longest(name, at)
+            if match is None or chart.words[match.end - 1].is_mended:
+                continue
+            start, is_sure = _skip_signs(chart, match.end), name == "name_lead_in"
+            end = _find_end(chart, start, is_sure=is_sure)
+            if end > start and (is_sure or not _goes_on(chart, end)):
+                is_single = name == "introduction" and end == start + 1
+                yield _Name(at if name == "title_word" else start, _find_repeated(chart, start, end), is_single)
 
 
 def _begins_with_name(chart: Chart) -> bool:
