@@ -65,14 +65,22 @@ def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) 
     end = words.strip_end(start, answer_end)
     if not words.are_short(start, end) or (is_name and not words.are_name(start, end)):
         return None
-    has_relation = bool(relations) and any(understanding.chart.match("relation", at) for at in range(start + 1, end))
-    if has_relation or not _is_stated(explained, claims, start, end):
+    if (relations and _has_relation(explained, item, start + 1, end)) or not _is_stated(explained, claims, start, end):
         return None
     first, last = understanding.find_position(start, end)
     text, is_whole = understanding.text[first:last], answer_end == len(understanding.words)
     if is_whole or answer_end in understanding.begins:
         return Taken(item.path, text, first, last, TEXT, is_echoed=not is_whole)
     return Offered(item.path, text, first, last, Doubt.UNCLEAR)
+
+
+def _has_relation(explained: Explained, item: FormField, start: int, end: int) -> bool:
+    """True for a word of relation among some words; in a title only where another text of the form has relations."""
+    chart = explained.understanding.chart
+    others = (other for other in explained.form.fields if other is not item and is_text(other))
+    is_title = TextWords(explained.understanding).are_title(start - 1, end)
+    is_one_of_two = any(list_relations(other, chart.grammar) for other in others)
+    return (is_one_of_two or not is_title) and any(chart.match("relation", at) for at in range(start, end))
 
 
 def _may_correct(understanding: Understanding, start: int) -> bool:
