@@ -155,15 +155,18 @@ class Measured(NamedTuple):
 
 
 def measure_turns(seed: int, count: int) -> Iterator[Measured]:
-    """Play messages, each in a context and in three lengths. What looks slow is played once more."""
+    """Play messages, each in a context and in three lengths. What looks slow is played twice more."""
     turns, contexts = Turns(), Random(seed)
     for context in CONTEXTS:
         turns.measure(context, "hello")
     for message in make_messages(seed, count):
         context = contexts.choice(CONTEXTS)
         seconds = {size: turns.measure(context, message.write(size)) for size in MOST_SECONDS}
-        if any(True for _ in Measured(context, message, seconds).list_faults()):
-            seconds = {size: min(once, turns.measure(context, message.write(size))) for size, once in seconds.items()}
+        for _ in range(2):
+            if any(True for _ in Measured(context, message, seconds).list_faults()):
+                seconds = {
+                    size: min(least, turns.measure(context, message.write(size))) for size, least in seconds.items()
+                }
         yield Measured(context, message, seconds)
 
 
