@@ -1,4 +1,4 @@
-"""The message about which the bot asked which intent is meant: it begins the form of the intent that is chosen."""
+"""The message whose intent was not clear: it begins the form of the intent that the next message chooses."""
 
 from convengine.engine.clarification import collision
 from convengine.engine.forms.leaving import LeaveDecision
@@ -6,6 +6,7 @@ from convengine.engine.forms.message import MOST_CHARACTERS
 from convengine.engine.forms.user_answer import read_yes_or_no
 from convengine.engine.text.compare import code
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import EarlierMessage, Session
 from convengine.engine.turn.turn import Turn
 
@@ -20,17 +21,20 @@ def carry_message(before: Session, after: Session, turn: Turn) -> Session:
     if not asked_about or after.clarification is not None:
         return after
     after = update_dialogue(after, asked_about="")
-    is_chosen = after.intent_source is not None and code(after.intent) in _list_offered(before)
+    is_free = before.clarification is None and code(before.intent) == UNKNOWN
+    is_chosen = after.intent_source is not None and (is_free or code(after.intent) in _list_offered(before))
     if not is_chosen:
         return after
     return after.evolve(earlier_message=EarlierMessage(asked_about, _only_chooses(before, turn)))
 
 
 def _asks_anew(after: Session) -> bool:
-    """True when this turn asks which intent is meant, or whether to go on with another one."""
+    """True when this turn asks which intent is meant, or whether to go on with another one, or knows of none."""
     question = after.clarification
     asks_which = question is not None and not question.from_previous_turn and question.asks == 1
-    return asks_which or (bool(DialogueState.of(after).leaving) and after.form.form_leave == LeaveDecision.ASK)
+    if asks_which or (question is None and code(after.intent) == UNKNOWN):
+        return True
+    return bool(DialogueState.of(after).leaving) and after.form.form_leave == LeaveDecision.ASK
 
 
 def _list_offered(before: Session) -> frozenset[str]:
