@@ -164,7 +164,7 @@ def _find_answer(understanding: Understanding, form: OpenForm, reading: Reading)
         return "change"
     held_words = list_held_words(form.held)
     known = form.own_words | held_words
-    is_yes = find_confirmation(understanding, reading, lambda: states_more(understanding, reading, known), held_words)
+    is_yes = find_confirmation(understanding, reading, lambda rest: states_more(understanding, rest, known), held_words)
     return None if is_yes is None else "yes" if is_yes else "no"
 
 

@@ -1,6 +1,8 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/forms.md)."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.message import list_own_words, match_message, read_message, understand_message
@@ -103,34 +105,63 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     understanding = understand_message(session, turn)
     held_words = list_held_words(list_held(session, get_form(turn.snapshot, row)))
     return find_confirmation(
-        understanding, reading, lambda: _says_more(session, turn, understanding, reading, held_words), held_words
+        understanding,
+        reading,
+        lambda rest: _says_more(session, turn, understanding, rest, held_words),
+        held_words,
     )
 
 
-def _is_doubtful(understanding: Understanding, held_words: frozenset[str]) -> bool:
+def _is_doubtful(understanding: Understanding, held_words: frozenset[str], remarks: set[int]) -> bool:
     is_unfinished = understanding.is_cut_off or understanding.is_doubted or _is_slip(understanding)
-    return is_unfinished or understanding.has_value_beside_moves(held_words)
+    return is_unfinished or understanding.has_value_beside_moves(held_words, remarks)
+
+
+def list_remarks(understanding: Understanding, reading: Reading, held_words: frozenset[str]) -> set[int]:
+    """The words of sentences that take nothing back: without a move of the tables, a denial, a correction, a question,
+    the name of a field and a value that is not held. "Yes, that's right. At last somebody who listens!"
+    """
+    words, names = understanding.words, {start for _, start, _ in reading.names}
+    telling = [cue.start for cue in understanding.cues if cue.name in ("correction", "rejection", "request")]
+    telling += [clause.start for clause in understanding.clauses if clause.force is not Force.STATES]
+    telling += [move.start for move in understanding.moves if move.probability == 1]
+    telling += [
+        span.start
+        for span in understanding.spans
+        if not (span.is_weak or held_words.issuperset(word.key for word in words[span.start : span.end]))
+    ]
+    telling += [at for at, word in enumerate(words) if word.start in names]
+    starts = sorted({0, *understanding.begins, len(words)})
+    sentences = [range(first, last) for first, last in pairwise(starts)]
+    return {at for sentence in sentences if not any(start in sentence for start in telling) for at in sentence}
 
 
 def find_confirmation(
-    understanding: Understanding, reading: Reading, says_more: Callable[[], bool], held_words: frozenset[str]
+    understanding: Understanding,
+    reading: Reading,
+    says_more: Callable[[Reading], bool],
+    held_words: frozenset[str],
 ) -> bool | None:
     """Read the yes or no to a confirmation. Returns None if the message changes, doubts, or says neither.
 
-    A yes beside a question runs nothing: the answer may change the user's mind. `says_more`: beside it the message
+    A yes beside a question runs nothing: the answer may change the user's mind. `says_more`: beside it the reading
     states something.
     """
     praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)  # "Cool, thanks" may end the talk.
     kinds = (*_ANSWERS, *praise)
     answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds and _is_sure(move)}
     beside = (*_ANSWERS, *_SMALL, MoveKind.FAREWELL, MoveKind.PRAISE)
-    others = any(move.kind not in beside for move in understanding.moves)
+    remarks = list_remarks(understanding, reading, held_words)
+    others = any(move.kind not in beside and move.start not in remarks for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
-    if not answers or says_both or others or _is_doubtful(understanding, held_words) or reading.gives_anything:
+    is_doubtful = _is_doubtful(understanding, held_words, remarks)
+    if not answers or says_both or others or is_doubtful or reading.gives_anything:
         return None
     if MoveKind.NEGATE in answers:
         return False
-    return None if says_more() else True
+    begins = {understanding.words[at].start for at in remarks}
+    rest = replace(reading, unexplained=tuple(part for part in reading.unexplained if part[0] not in begins))
+    return None if says_more(rest) else True
 
 
 def _is_sure(move: Move) -> bool:

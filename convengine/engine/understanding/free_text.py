@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from convengine.engine.understanding.asked_names import take_name
 from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
@@ -20,6 +21,8 @@ from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
 
 TEXT, RELATION = "TEXT", "RELATION"
+#: What a field for an address asks for, besides where it is.
+_STREET = "street"
 #: A yes or no of more words tells something.
 _MOST_OF_YES_OR_NO = 2
 
@@ -36,6 +39,9 @@ def read_free_text(
         return None
     if is_long_text(item.spec, understanding.learned):
         return _take_told(item, explained, claims)
+    is_longer = len(understanding.chart.content) > _MOST_OF_YES_OR_NO
+    if is_longer and asks_for_name(item, understanding.chart.grammar) and (name := take_name(item, explained, claims)):
+        return name
     return _take_short(item, explained, claims) or _take_rest(item, explained, claims)
 
 
@@ -60,7 +66,7 @@ def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) 
     is_name = asks_for_name(item, understanding.chart.grammar)
     start = words.skip_frame(relations, is_name=is_name)
     answer_end = words.find_answer_end()
-    if _may_correct(understanding, answer_end):
+    if _may_correct(understanding, answer_end) or any(word.is_number for word in understanding.words[answer_end:]):
         return None
     end = words.strip_end(start, answer_end)
     if not words.are_short(start, end) or (is_name and not words.are_name(start, end)):
@@ -136,21 +142,57 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     understanding = explained.understanding
     relations = list_relations(item, understanding.chart.grammar)
     meant = _list_meant(item, explained, claims, relations)
-    pieces = _list_marked(understanding, claims, meant, relations)
+    valued = cover(claim.span for claim in claims)
+    pieces = _list_marked(understanding, valued, meant, relations)
     if meant and not pieces:
-        return None if claims else _offer_sentence(item, understanding)
+        return (
+            None if claims or asks_for_name(item, understanding.chart.grammar) else _offer_sentence(item, understanding)
+        )
     related = [piece for piece in pieces if piece.relations & relations]
+    if _STREET in relations and (address := _list_address(explained, meant)):
+        return _make_text(item, explained, address, valued, is_part=len(address) < len(meant))
     if len(related) == 1 and holds(Principle.RELATIONS):
-        return _make_text(item, explained, related, is_part=len(pieces) > 1)
+        return _make_text(item, explained, related, valued, is_part=len(pieces) > 1)
     parts = _choose_parts(item, understanding, pieces)
     if not parts:
         return None
-    text = _make_text(item, explained, [*parts[0], *parts[-1]], is_part=len(pieces) > 1)
-    last = parts[-1][-1]
-    sentence_end = _find_sentence_end(understanding, last)
-    is_cut = any(last.end < piece.start < sentence_end for piece in meant)
+    text = _make_text(item, explained, [*parts[0], *parts[-1]], valued, is_part=len(pieces) > 1)
+    sentence_end = _find_sentence_end(understanding, parts[-1][-1])
+    behind = [piece for piece in meant if parts[-1][-1].end < piece.start < sentence_end]
+    is_cut = any(understanding.words[piece.start].start >= text.end for piece in behind)
     is_sure = len(parts) == 1 and not is_cut
     return text if is_sure else Offered(item.path, text.value, text.start, text.end, Doubt.UNCLEAR)
+
+
+def _list_address(explained: Explained, pieces: Sequence[Piece]) -> list[Piece]:
+    """The parts of "Park House, Park Street 4 in York, third floor": those beside the first number, and the rest."""
+    understanding = explained.understanding
+    parts = (
+        part for part in _group_by_sentence(understanding, pieces) if any(_has_number(understanding, it) for it in part)
+    )
+    part = next(parts, [])
+
+    def is_inside(at: int) -> bool:
+        word = understanding.words[at]
+        return word.key in PARTING if word.is_sign else at in explained.content
+
+    start = next((at for at, piece in enumerate(part) if _has_number(understanding, piece)), 0)
+    while start and all(map(is_inside, range(part[start - 1].end, part[start].start))):
+        start -= 1
+    end = next(
+        (at for at in range(start + 1, len(part)) if _tells(explained, part[at - 1].end, part[at].start)), len(part)
+    )
+    return part[start:end]
+
+
+def _tells(explained: Explained, start: int, end: int) -> bool:
+    """True for small words that begin to tell something else: the "my name is" of "5 Oak Court, my name is Ann"."""
+    words = (at for at in range(start, end) if not explained.understanding.words[at].is_sign)
+    return sum(at not in explained.content for at in words) > 1
+
+
+def _has_number(understanding: Understanding, piece: Piece) -> bool:
+    return any(word.is_number for word in understanding.words[piece.start : piece.end])
 
 
 def _offer_sentence(item: FormField, understanding: Understanding) -> Offered | None:
@@ -178,7 +220,7 @@ def _list_meant(
 
 
 def _list_marked(
-    understanding: Understanding, claims: Sequence[Claim], pieces: Sequence[Piece], relations: frozenset[str]
+    understanding: Understanding, valued: set[int], pieces: Sequence[Piece], relations: frozenset[str]
 ) -> Sequence[Piece]:
     """The pieces that are written as a name, have a number, stand behind a frame or a relation, or are a sentence.
 
@@ -186,11 +228,10 @@ def _list_marked(
     """
     if not holds(Principle.MARKED_TEXTS):
         return pieces
-    words, valued = TextWords(understanding), cover(claim.span for claim in claims)
+    words = TextWords(understanding)
 
     def is_marked(piece: Piece) -> bool:
-        has_number = any(word.is_number for word in understanding.words[piece.start : piece.end])
-        is_name = piece.is_capital or has_number or words.are_title(piece.start, piece.end)
+        is_name = piece.is_capital or _has_number(understanding, piece) or words.are_title(piece.start, piece.end)
         is_behind = bool(piece.relations & relations) or words.is_framed(piece.start)
         return is_name or is_behind or _is_sentence(understanding, piece, valued)
 
@@ -212,8 +253,14 @@ def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequenc
         parts = [part for part in parts if words.are_name(part[0].start, part[-1].end)] or [
             [piece] for piece in pieces if words.are_name(piece.start, piece.end) and piece.is_capital
         ]
-    framed = [part for part in parts if words.is_framed(part[0].start)]
-    return framed if len(framed) == 1 else parts
+    for is_it in (
+        lambda part: any(_has_number(understanding, piece) for piece in part),
+        lambda part: words.is_framed(part[0].start),
+    ):
+        chosen = [part for part in parts if is_it(part)]
+        if len(chosen) == 1:
+            return chosen
+    return parts
 
 
 def _find_sentence_end(understanding: Understanding, piece: Piece) -> int:
@@ -252,16 +299,46 @@ def _count_behind(understanding: Understanding, at: int) -> int:
     return sum(not word.is_sign for word in words[start:end])
 
 
-def _make_text(item: FormField, explained: Explained, pieces: Sequence[Piece], *, is_part: bool) -> Taken | Offered:
+def _make_text(
+    item: FormField, explained: Explained, pieces: Sequence[Piece], valued: set[int], *, is_part: bool
+) -> Taken | Offered:
     """The text from the first to the last of some pieces. `is_part`: the message has more."""
-    understanding = explained.understanding
-    end = TextWords(understanding).strip_end(pieces[0].start, pieces[-1].end)
-    first, last = understanding.find_position(pieces[0].start, end)
+    understanding, words = explained.understanding, TextWords(explained.understanding)
+    start, end = pieces[0].start, pieces[-1].end
+    start, end = words.widen(start, end, valued | _list_bounds(explained, item, start, end))
+    first, last = understanding.find_position(start, words.strip_end(start, end))
     text, clause = understanding.text[first:last], pieces[0].clause
     if clause is not None and clause.force is Force.SUPPOSES:
         return Offered(item.path, text, first, last, Doubt.SUPPOSED)
     is_echoed = is_part or any(map(explained.list_talk, understanding.clauses))
     return Taken(item.path, text, first, last, RELATION if is_part else TEXT, is_echoed)
+
+
+def _list_bounds(explained: Explained, item: FormField, start: int, end: int) -> set[int]:
+    """The words that no text of a field goes over: those of other clauses, of talk, and relations of other fields.
+
+    Before the text, also those of its own: it stands behind "in", and "to" leads to another one.
+    """
+    understanding, grammar = explained.understanding, explained.understanding.chart.grammar
+    own = list_relations(item, grammar)
+    texts = (other for other in explained.form.fields if other is not item and is_text(other))
+    others = {relation for other in texts for relation in list_relations(other, grammar)} - own
+    others |= set() if _STREET in own else {"who"}
+    first, last = understanding.find_clause(start), understanding.find_clause(end - 1)
+    begin, stop = first.start if first else start, last.end if last else end
+    if (
+        without := understanding.find_clause(stop) or understanding.find_clause(stop + 1)
+    ) and without.force is Force.DENIES:
+        stop = without.end  # "third floor, no lift"
+    words, names = understanding.words, {word for label in item.labels for word in label}
+    leads = {at - 1 for at, word in enumerate(words) if word.is_number and not word.is_glued}  # "Park Street 4"
+    said = {at for at, word in enumerate(words) if at in explained.talk or word.key in names} - leads
+    bounds = {at for at in range(len(words)) if not begin <= at < stop} | said
+    for at in range(begin, stop):
+        values = {str(match.value) for match in understanding.chart.match("relation", at)}
+        if values & (others if at >= end else others | own):
+            bounds.add(at)
+    return bounds
 
 
 def _may_be_meant(piece: Piece, relations: frozenset[str]) -> bool:
@@ -283,9 +360,14 @@ def list_related_texts(
         first, last = understanding.find_position(piece.start, piece.end)
         means = [item for item, relations in fields.items() if relations & piece.relations]
         is_free = not any(start < last and first < end for start, end in taken)
-        if len(means) == 1 and is_free and _is_stated_name(piece):
+        if len(means) == 1 and is_free and _is_stated_name(piece) and _is_whole(understanding, piece, fields[means[0]]):
             del fields[means[0]]
             yield Taken(means[0].path, understanding.text[first:last], first, last, RELATION, is_echoed=True)
+
+
+def _is_whole(understanding: Understanding, piece: Piece, relations: frozenset[str]) -> bool:
+    """False for the "Wales" of "my sister in Wales" where an address is wanted."""
+    return _STREET not in relations or _has_number(understanding, piece)
 
 
 def _find_unasked(explained: Explained, touched: set[str]) -> dict[FormField, frozenset[str]]:

@@ -100,10 +100,18 @@ def get_own_stems(fields: tuple[FormField, ...], grammar: Grammar) -> Mapping[st
     return {word: item for word, item in only.items() if item.spec.kind not in (Kind.TEXT, Kind.PERSON)}
 
 
+#: A compound has the relations of a last part of at least so many letters: "Einzugsadresse".
+_SHORTEST_END = 5
+
+
 def list_relations(item: FormField, grammar: Grammar) -> frozenset[str]:
     """What the value of a field is to the rest of a message, by the words of its names: where, from where, to whom."""
     words = {word for label in item.labels for word in label}
-    values = [str(value) for word, value in grammar.list_words("relation_field") if word in words]
+    values = [
+        str(value)
+        for word, value in grammar.list_words("relation_field")
+        if any(word == own or (len(word) >= _SHORTEST_END and own.endswith(word)) for own in words)
+    ]
     return frozenset(relation for value in values for relation in value.split())
 
 

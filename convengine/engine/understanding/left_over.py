@@ -80,13 +80,16 @@ class LeftOver:
     def _list_numbers(self) -> list[int]:
         """Numbers that no field takes, with what is written together with them: "12345", "A12"."""
         words = self._understanding.words
-        spanned = self._valued | cover(span for span in self._understanding.spans if span.sort is not Sort.NUMBER)
         numbers = {
-            n for n, word in enumerate(words) if word.key[0].isdigit() and n not in spanned and self._may_give(n)
+            n for n, word in enumerate(words) if word.key[0].isdigit() and self._is_free(n) and self._may_give(n)
         }
         glued = {n - 1 for n in numbers if n and words[n].is_glued}
         glued |= {n + 1 for n in numbers if n + 1 < len(words) and words[n + 1].is_glued}
-        return sorted(numbers | (glued - spanned))
+        return sorted(numbers | {n for n in glued if self._is_free(n)})
+
+    def _is_free(self, index: int) -> bool:
+        word = self._understanding.words[index]
+        return index not in self._valued and not (word.is_sign and word.key not in _JOINTS)
 
     def _may_give(self, index: int, *, states: bool = False) -> bool:
         """False in a clause that denies; and with `states` in one that does not state: "I don't know the place"."""
@@ -120,6 +123,8 @@ class LeftOver:
         """True where the words from one piece to the next word belong to both."""
         words = self._understanding.words
         if not self._understanding.begins.isdisjoint(range(end, index + 1)):
+            return False
+        if any(words[n].key == ":" for n in range(end, index)):
             return False
         joints = [n for n in range(end, index) if not words[n].is_sign and not words[n].is_number]
         is_name = not self.uses_capitals or (self._is_capital(end - 1) and self._is_capital(index))

@@ -150,6 +150,38 @@ class TextWords:
     def _is_joint(self, index: int) -> bool:
         return any(self._chart.match(name, index) for name in ("name_joint", "relation", "short_article"))
 
+    def widen(self, start: int, end: int, bounds: set[int]) -> tuple[int, int]:
+        """A part of a sentence with the words that belong to it: "number 36 from Harrogate" for "36".
+
+        `bounds`: words that it does not go over.
+        """
+        while start - 1 not in bounds and self._goes_back(start):
+            start -= 1
+        last = end
+        while last < len(self._words) and last not in self._begins | bounds and self._goes_on(last):
+            last += 1
+            end = end if last - 1 in self._small or self._words[last - 1].is_sign or self._is_joint(last - 1) else last
+        return start, end
+
+    def _goes_back(self, start: int) -> bool:
+        """True where the word before belongs to a text: it is new, or joins it to a new one: "Nottingham to"."""
+        if start in self._begins or not start:
+            return False
+        before = self._words[start - 1]
+        is_name = before.is_number or self._words[start].is_number or self._chart.text[before.start].isupper()
+        if self._is_joint(start - 1) and start > 1 and start - 1 not in self._begins:
+            return (
+                self._chart.text[self._words[start - 2].start].isupper() and start - 2 not in self._small | self._talk
+            )
+        return is_name and start - 1 not in self._small
+
+    def _goes_on(self, at: int) -> bool:
+        """True for a word that is no small one, or joins the next one: "on the third floor with a lift, no garden"."""
+        if self._words[at].key in PARTING:
+            return self._chart.match_exactly("denial", at + 1) is not None
+        is_joint = self._is_joint(at) or self._chart.match_exactly("denial", at) is not None
+        return not self._words[at].is_sign and (at not in self._small or is_joint)
+
     def strip_end(self, start: int, end: int) -> int:
         """The end of a text without the courtesies and signs behind it; all of it where it has nothing else."""
         if end not in self._stripped:

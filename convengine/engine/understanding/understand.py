@@ -74,13 +74,13 @@ class Understanding:
         end = max(self.chart.content, default=0) + 1
         return any(cue.name in ("joint", "alternative") and cue.end == end for cue in self.cues)
 
-    def has_value_beside_moves(self, held_words: Collection[str]) -> bool:
+    def has_value_beside_moves(self, held_words: Collection[str], remarks: set[int]) -> bool:
         """True for a message with something like a value that is no part of a move or a small word: "yes, but at 5".
 
-        `held_words`: those of what is held already, as of a name under the message.
+        `held_words`: those of what is held already, as of a name under the message. `remarks`: other sentences.
         """
         held = {index for index, word in enumerate(self.words) if word.key in held_words}
-        covered = cover(self.moves) | cover(self.cues) | held
+        covered = cover(self.moves) | cover(self.cues) | held | remarks
         return any(not covered.issuperset(range(span.start, span.end)) for span in self.spans)
 
     @property

@@ -2,13 +2,14 @@
 
 from convengine.engine.clarification import collision
 from convengine.engine.forms.leaving import LeaveDecision
-from convengine.engine.forms.message import MOST_CHARACTERS
+from convengine.engine.forms.message import MOST_CHARACTERS, understand_message
 from convengine.engine.forms.user_answer import read_yes_or_no
 from convengine.engine.text.compare import code
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import EarlierMessage, Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.moves import MoveKind
 
 
 def carry_message(before: Session, after: Session, turn: Turn) -> Session:
@@ -17,7 +18,8 @@ def carry_message(before: Session, after: Session, turn: Turn) -> Session:
     """
     asked_about = DialogueState.of(before).asked_about
     if _asks_anew(after):
-        return update_dialogue(after, asked_about=(before.user_text or "")[:MOST_CHARACTERS])
+        text = before.user_text or ""
+        return update_dialogue(after, asked_about=text[:MOST_CHARACTERS] if _may_begin(before, after, turn) else "")
     if not asked_about or after.clarification is not None:
         return after
     after = update_dialogue(after, asked_about="")
@@ -35,6 +37,13 @@ def _asks_anew(after: Session) -> bool:
     if asks_which or (question is None and code(after.intent) == UNKNOWN):
         return True
     return bool(DialogueState.of(after).leaving) and after.form.form_leave == LeaveDecision.ASK
+
+
+def _may_begin(before: Session, after: Session, turn: Turn) -> bool:
+    """False for a yes, a question or a remark for which no intent was found: "awful weather today, isn't it?"."""
+    understanding = understand_message(before, turn)
+    is_asked_back = after.clarification is not None or code(after.intent) != UNKNOWN
+    return is_asked_back or not (understanding.is_bare_move or understanding.find_move(MoveKind.ASK))
 
 
 def _list_offered(before: Session) -> frozenset[str]:

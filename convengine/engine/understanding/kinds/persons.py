@@ -89,8 +89,9 @@ def _list_names_behind(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
             start, is_sure = _skip_signs(chart, match.end), name == "name_lead_in"
             end = _find_end(chart, start, is_sure=is_sure)
             if end > start and (is_sure or not _goes_on(chart, end)):
+                start, end = _find_whole(chart, start, end)
                 is_single = name == "introduction" and end == start + 1
-                yield _Name(at if name == "title_word" else start, _find_repeated(chart, start, end), is_single)
+                yield _Name(at if name == "title_word" else start, end, is_single)
 
 
 def _begins_with_name(chart: Chart) -> bool:
@@ -205,13 +206,19 @@ def _is_fragment(chart: Chart, start: int, end: int) -> bool:
     return end > start + 1 and is_new and beside.issuperset(chart.content)
 
 
-def _find_repeated(chart: Chart, start: int, end: int) -> int:
-    """The end of "Hill, Ann Hill", which says the family name twice; else the end that is known."""
-    second = (
-        _find_end(chart, end + 1, is_sure=False) if chart.words[end : end + 1] and chart.words[end].key == "," else end
+def _find_whole(chart: Chart, start: int, end: int) -> tuple[int, int]:
+    """The whole name that repeats a single one: "Hill, Ann Hill", "Gabi, so Gabi Hill"; else the one that is known."""
+    later = (at for at in range(end + 1, len(chart.words) - 1) if end == start + 1 and _is_capital(chart, at))
+    wholes = ((at, _find_end(chart, at, is_sure=False)) for at in later)
+    key = chart.words[start].key
+    return next(
+        (
+            (at, last)
+            for at, last in wholes
+            if last > at + 1 and key in (chart.words[at].key, chart.words[last - 1].key)
+        ),
+        (start, end),
     )
-    is_repeated = second > end + 2 and chart.words[second - 1].key == chart.words[start].key
-    return second if is_repeated else end
 
 
 def _skip_signs(chart: Chart, at: int) -> int:
