@@ -316,11 +316,17 @@ def _is_inside(words: Sequence[Word], index: int) -> bool:
 
 
 def _is_shortened(chart: Chart, index: int) -> bool:
-    """True for the full stop of "A. Hill" and "Mr. Hill": behind an initial or a title, before a capital."""
+    """True for the full stop of "A. Hill", "Mr. Hill" and "High Rd. 4".
+
+    It stands behind an initial or a title, before a capital, or behind a shortened word, before a number.
+    """
     words = chart.words
     if words[index].key != "." or not index or index + 1 == len(words):
         return False
     before, behind = (chart.text[word.start : word.end] for word in (words[index - 1], words[index + 1]))
+    if behind[0].isdigit():
+        shortened = (word for word, _ in chart.grammar.list_words("shortened"))
+        return words[index].is_glued and words[index - 1].key.endswith(tuple(shortened))
     is_initial = len(before) == 1 and before.isupper() and before != "I"
     return behind[0].isupper() and (is_initial or bool(chart.match("title_word", index - 1)))
 

@@ -47,6 +47,7 @@ from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import OFFER
+from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
 from convengine.engine.understanding.span import Sort, Span
@@ -152,10 +153,22 @@ def _read_offer_answer(session: Session, turn: Turn, row: OutputSchema) -> bool 
     if answer is not None or not begins_with_yes(session, turn) or understanding.is_doubted:
         return answer
     offered, reading = DialogueState.of(session).offered, read_message(session, turn, row)
-    others = [item for item in reading.taken if offered.get(item.field) != item.value]
-    again = read_as_open(session, turn, row, offered).taken
-    repeats = all(offered[item.field] == item.value for item in again if item.field in offered)
-    return True if repeats and not (others or reading.refused or reading.cleared or reading.named) else None
+    if reading.refused or reading.cleared or reading.named:
+        return None
+    form = get_form(turn.snapshot, row)
+    again = [*read_as_open(session, turn, row, offered).taken, *reading.taken]
+    return None if any(_says_other(form, item, offered, understanding) for item in again) else True
+
+
+def _says_other(form: Form, item: Taken, offered: Mapping[str, Json], understanding: Understanding) -> bool:
+    """True for a value beside a yes that is not the offered one. Words beside it replace no text, nor "Friday" a day."""
+    field = form.field(item.field)
+    if item.field not in offered or offered[item.field] == item.value or field is None:
+        return False
+    if field.spec.kind in (Kind.TEXT, Kind.PERSON):
+        return False
+    has_number = any(character.isdigit() for character in understanding.text[item.start : item.end])
+    return has_number or field.spec.kind is not Kind.DATE
 
 
 def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_meant: bool) -> Session:
@@ -167,9 +180,11 @@ def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *
         # The question follows, in other words than at first.
         is_missed = state.asked_field in offered
         return _route(update_dialogue(session, misses=state.misses + is_missed), turn, row, form)
-    reading = Reading(tuple(Taken(path, value, 0, 0, OFFER) for path, value in offered.items()))
+    besides = (item for item in read_message(session, turn, row).taken if item.field not in offered)
+    reading = Reading((*(Taken(path, value, 0, 0, OFFER) for path, value in offered.items()), *besides))
+    reading = check_reading(session, turn, row, form, reading)
     session = _route(store_reading(session, form, reading), turn, row, form)
-    return note_fields_read(session, turn, row, list(offered), (), reading)
+    return note_fields_read(session, turn, row, list_read(form, reading), (), reading)
 
 
 def _apply_edit(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
