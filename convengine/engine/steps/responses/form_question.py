@@ -257,13 +257,13 @@ def say_fields(session: Session, turn: Turn) -> dict[str, str]:
     return {field.path: say_value(field.spec, value, locale) for field, value in values.items() if value is not None}
 
 
-def find_truth_words(session: Session, turn: Turn) -> dict[bool, str] | None:
-    """How answers of a form with `x-spoken` print true and false. Returns None for another form."""
+def find_truth_words(session: Session, turn: Turn) -> dict[bool | None, str] | None:
+    """How answers of a form with `x-spoken` print true, false, and what was left out. Returns None for another form."""
     form = _find_spoken_form(session, turn)
     if form is None:
         return None
     say = get_tables(find_form_locale(session, turn, form)).say
-    return {True: str(say["yes"]), False: str(say["no"])}
+    return {True: str(say["yes"]), False: str(say["no"]), None: str(say["left_out"])}
 
 
 def _find_spoken_form(session: Session, turn: Turn) -> Form | None:

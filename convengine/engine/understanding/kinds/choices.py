@@ -89,14 +89,17 @@ def _chooses_whole(chart: Chart, number_at: int) -> bool:
 
 @lru_cache(maxsize=256)
 def _get_telling(indexes: tuple[OptionIndex, ...], grammar: Grammar) -> frozenset[str]:
-    """The words that only one option of all fields has, and that are no words of the language's tables."""
+    """The words that only one option of all fields has, and that are no words of the language's tables.
+
+    One of several words of a synonym tells nothing: the "came" of "never came".
+    """
     counts = Counter(word for index in indexes for word in index.words)
-    known = grammar.words | grammar.talk
+    known, naming = grammar.words | grammar.talk, {word for index in indexes for word in index.naming}
     words = {word for index in indexes for word, places in index.words.items() if len(places) == 1}
     words |= {
         word for index in indexes for cores in index.cores.values() for core in cores if len(core) == 1 for word in core
     }
-    return frozenset(word for word in words - known if counts[word] == 1 and len(word) >= _SHORTEST_OWN)
+    return frozenset(word for word in (words & naming) - known if counts[word] == 1 and len(word) >= _SHORTEST_OWN)
 
 
 def _mark_telling(chart: Chart, span: Span, telling: Collection[str]) -> Span:

@@ -37,6 +37,8 @@ class OptionIndex:
     whole: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: By option: the words of each spelling that few options have.
     cores: dict[int, list[frozenset[str]]] = field(default_factory=dict)
+    #: The words of labels, and other words that name an option by themselves, with their stems.
+    naming: set[str] = field(default_factory=set)
     #: The words of all spellings.
     spelled: set[str] = field(default_factory=set)
     #: First letters.
@@ -69,6 +71,8 @@ def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
             for word in words:
                 if word not in own_name:
                     _add_word(index, word, position, grammar)
+                if spelling == option.label or len(words) == 1:
+                    index.naming |= {word, stem(word, get_stemmer_name(grammar))}
     for spellings in index.spellings.values():
         for words, _, position in spellings:
             core = frozenset(word for word in words if 0 < len(index.words.get(word, ())) < _SHARED)
