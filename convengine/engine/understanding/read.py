@@ -198,9 +198,12 @@ def _lacks_asked(explained: Explained, labels: Sequence[Label]) -> bool:
     own += [clause for first in own if (clause := understanding.find_clause(first.end))]  # "the email I have | not got"
     if any(clause.force is Force.DENIES for clause in own):
         return True
-    has_value = not all(span.is_weak for span in understanding.spans)
-    is_unknown = understanding.find_move(MoveKind.SKIP) and not understanding.find_move(MoveKind.ASK)
-    return bool(is_unknown) and not (asked_field.required or has_value)
+    if asked_field.required or not all(span.is_weak for span in understanding.spans):
+        return False
+    # To an optional text, more than a denial may be the text.
+    denies = any(clause.force is Force.DENIES for clause in understanding.clauses) and not is_text(asked_field)
+    kinds = (MoveKind.SKIP,) if is_text(asked_field) else (MoveKind.SKIP, MoveKind.NEGATE)
+    return denies or understanding.find_move(*kinds) is not None
 
 
 def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]) -> list[str]:
