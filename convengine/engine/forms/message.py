@@ -222,11 +222,16 @@ def _read(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_ope
     )
 
 
-def read_as_open(session: Session, turn: Turn, row: OutputSchema, paths: Collection[str]) -> Reading:
-    """What the message says if the form did not hold the values of these fields."""
+def read_as_open(
+    session: Session, turn: Turn, row: OutputSchema, paths: Collection[str], *, asked_path: str | None = None
+) -> Reading:
+    """What the message says if the form did not hold the values of these fields, or asked for `asked_path`."""
     form = get_form(turn.snapshot, row)
     held = {path: value for path, value in list_held(session, form).items() if path not in paths}
     open_form = replace(make_open_form(session, turn, row, form, is_opener=False), held=held)
+    if asked_path is not None and (item := open_form.field(asked_path)):
+        open_form = replace(open_form, asked_path=asked_path, last_answer=item.question)
+        open_form = replace(open_form, is_confirming=False, asks_what_to_change=False)
     situation = replace(describe_situation(session, turn, form), held=held)
     finders = _find_finders(session, turn, form)
     return read_into_form(understand_message(session, turn, form), open_form, finders, situation)

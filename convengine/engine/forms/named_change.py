@@ -1,39 +1,87 @@
 """A change that begins with the name of a field: "what happened", "the names should be Tom and Jerry"."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.field import Kind
-from convengine.engine.understanding.form import OpenForm
-from convengine.engine.understanding.labels import Label, find_labels
+from convengine.engine.understanding.form import FormField, OpenForm
+from convengine.engine.understanding.labels import Label, find_labels_by_kind
+from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
+from convengine.engine.understanding.text_words import PARTING
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
 _JOINTS, _COURTESIES = ("label_joint", "correction", "lead_in"), ("courtesy", "lead_out")
+#: Cues of a value that is not the one that was meant.
+_WRONG = ("correction", "rejection", "denial")
 #: Signs between the name and the value, and at the end of the message.
 _SIGNS, _ENDS = frozenset({":", "=", '"', "“", "„"}), frozenset({".", "!", ",", '"', "”", "“"})
 
 
-def read_named_change(understanding: Understanding, form: OpenForm) -> Reading | None:
-    """What a message changes that begins with the name of a field: the field alone, or a text with its new text.
+def read_named_change(
+    understanding: Understanding, form: OpenForm, read_as_asked: Callable[[str], Reading]
+) -> Reading | None:
+    """What a message changes that names a field: the field alone, or a text with its new text.
 
-    The new text is the rest of the message, as typed. Nothing in it sets another field. Returns None for others.
+    The new text of a long one is the rest of the message, as typed; of a short one, what answers its question. Nothing
+    in it sets another field. Returns None for others.
     """
-    labels = find_labels(understanding, form)
+    labels = find_labels_by_kind(understanding, form)
+    wrong = _list_wrong(understanding, labels)
     end = _find_end_of_name(understanding, form, labels)
-    if not end:
-        return None
-    path, start = labels[0].field, _find_text_start(understanding, end)
-    last = _strip_end(understanding, start)
+    if end and wrong <= {labels[0].field}:
+        return _read_begun(understanding, form, labels, end, read_as_asked)
+    named = wrong or {label.field for label in labels if label.is_whole}
+    item = form.field(named.pop()) if len(named) == 1 else None
+    return _read_short(understanding, form, item, read_as_asked) if item else None
+
+
+def _list_wrong(understanding: Understanding, labels: tuple[Label, ...]) -> set[str]:
+    """The fields that are said to be wrong: "the time is right now, but the name is still wrong"."""
+    clauses = [(label, understanding.find_clause(label.start)) for label in labels]
+    return {label.field for label, clause in clauses if label.is_whole and clause and any(map(clause.has, _WRONG))}
+
+
+def _read_begun(
+    understanding: Understanding,
+    form: OpenForm,
+    labels: tuple[Label, ...],
+    end: int,
+    read_as_asked: Callable[[str], Reading],
+) -> Reading | None:
+    """What a message changes that begins with the name of a field, up to a word."""
+    start = _find_text_start(understanding, end)
+    last, item = _strip_end(understanding, start), form.field(labels[0].field)
     if start >= last:
-        return Reading(named=(path,)) if form.asks_what_to_change else None
-    item = form.field(path)
-    is_text = item is not None and item.spec.kind in (Kind.TEXT, Kind.PERSON)
-    names_others = any(label.field != path and label.is_whole and label.start >= start for label in labels)
-    if start == end or not is_text or names_others:
+        return Reading(named=(labels[0].field,)) if form.asks_what_to_change else None
+    if item is None or item.spec.kind not in (Kind.TEXT, Kind.PERSON):
         return None
-    position = understanding.find_position(start, last)
-    return Reading(taken=(Taken(path, understanding.quote(start, last), *position, CORRECTION, is_echoed=True),))
+    names_others = any(label.field != item.path and label.start >= start for label in labels)
+    is_plain = all(word.key not in PARTING for word in understanding.words[start:last])
+    is_plain = is_plain and understanding.begins.isdisjoint(range(start + 1, last))
+    if is_long_text(item.spec, understanding.learned) or is_plain:
+        if start == end or names_others:
+            return None
+        position = understanding.find_position(start, last)
+        text = understanding.quote(start, last)
+        return Reading(taken=(Taken(item.path, text, *position, CORRECTION, is_echoed=True),))
+    return _read_short(understanding, form, item, read_as_asked)
+
+
+def _read_short(
+    understanding: Understanding, form: OpenForm, item: FormField, read_as_asked: Callable[[str], Reading]
+) -> Reading | None:
+    """A short text that is named with what answers its question; the field alone where it is wrong or was asked for."""
+    if item.spec.kind not in (Kind.TEXT, Kind.PERSON) or is_long_text(item.spec, understanding.learned):
+        return None
+    texts = [text for text in read_as_asked(item.path).taken if text.field == item.path]
+    if texts:
+        return Reading(taken=(replace(texts[0], by=CORRECTION, is_echoed=True),))
+    is_wrong = any(cue.name in _WRONG for cue in understanding.cues) or understanding.find_move(MoveKind.NEGATE)
+    return Reading(named=(item.path,)) if is_wrong or form.asks_what_to_change else None
 
 
 def _find_end_of_name(understanding: Understanding, form: OpenForm, labels: tuple[Label, ...]) -> int:

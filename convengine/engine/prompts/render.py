@@ -59,7 +59,7 @@ def render_lenient(
 ) -> RenderedText:
     """The text of an EXACT answer or a progress text. A name without a value prints nothing. Never raises.
 
-    `truth`: the words for true, false and null in a sentence for people, in which no full stop follows the one of a value.
+    `truth`: the words for true, false and null in a sentence for people. There no full stop follows that of a value.
     """
     if not has_expressions(text):
         return RenderedText(text)

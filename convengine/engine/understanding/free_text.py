@@ -7,7 +7,14 @@ from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import MOST_SHORT, FormField, OpenForm, list_held_words
-from convengine.engine.understanding.labels import Label, asks_for_name, find_value_start, list_relations, says_nothing
+from convengine.engine.understanding.labels import (
+    STREET,
+    Label,
+    asks_for_name,
+    find_value_start,
+    list_relations,
+    says_nothing,
+)
 from convengine.engine.understanding.left_over import (
     LeftOver,
     Piece,
@@ -21,8 +28,6 @@ from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
 
 TEXT, RELATION = "TEXT", "RELATION"
-#: What a field for an address asks for, besides where it is.
-_STREET = "street"
 #: A yes or no of more words tells something.
 _MOST_OF_YES_OR_NO = 2
 
@@ -149,7 +154,7 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
             None if claims or asks_for_name(item, understanding.chart.grammar) else _offer_sentence(item, understanding)
         )
     related = [piece for piece in pieces if piece.relations & relations]
-    if _STREET in relations and (address := _list_address(explained, meant)):
+    if STREET in relations and (address := _list_address(explained, meant)):
         return _make_text(item, explained, address, valued, is_part=len(address) < len(meant))
     if len(related) == 1 and holds(Principle.RELATIONS):
         return _make_text(item, explained, related, valued, is_part=len(pieces) > 1)
@@ -323,7 +328,7 @@ def _list_bounds(explained: Explained, item: FormField, start: int, end: int) ->
     own = list_relations(item, grammar)
     texts = (other for other in explained.form.fields if other is not item and is_text(other))
     others = {relation for other in texts for relation in list_relations(other, grammar)} - own
-    others |= set() if _STREET in own else {"who"}
+    others |= set() if STREET in own else {"who"}
     first, last = understanding.find_clause(start), understanding.find_clause(end - 1)
     begin, stop = first.start if first else start, last.end if last else end
     if (
@@ -367,7 +372,7 @@ def list_related_texts(
 
 def _is_whole(understanding: Understanding, piece: Piece, relations: frozenset[str]) -> bool:
     """False for the "Wales" of "my sister in Wales" where an address is wanted."""
-    return _STREET not in relations or _has_number(understanding, piece)
+    return STREET not in relations or _has_number(understanding, piece)
 
 
 def _find_unasked(explained: Explained, touched: set[str]) -> dict[FormField, frozenset[str]]:

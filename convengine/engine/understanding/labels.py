@@ -14,6 +14,8 @@ from convengine.engine.understanding.words import cover
 
 #: Between the name of a field and its text.
 _LABEL_SIGNS = frozenset({":", "="})
+#: What a field for an address asks for, besides where it is.
+STREET = "street"
 #: What may stand between the name of a field and its value, besides its joint.
 _SMALL, _SIGNS = ("label_joint", "filler", "correction", "least", "limit"), frozenset({":", "=", "-"})
 
@@ -54,6 +56,26 @@ def asks_for_name(item: FormField, grammar: Grammar) -> bool:
     others = {word for word, _ in grammar.list_words("no_name_field")}
     words = {word for label in item.labels for word in label}
     return not names.isdisjoint(words) and others.isdisjoint(words)
+
+
+def find_labels_by_kind(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
+    """The names of fields, and beside them what names the only field of a kind: "the name", "the date"."""
+    chart, labels = understanding.chart, [*find_labels(understanding, form)]
+    matches = [(at, match) for at in range(len(chart.words)) if (match := chart.match_longest("kind_name", at))]
+    for at, match in matches:
+        fields = _list_of_kind(str(match.value), form, chart.grammar)
+        if len(fields) == 1 and not any(label.start < match.end and at < label.end for label in labels):
+            labels.append(Label(fields[0].path, at, match.end))
+    return tuple(sorted(labels, key=lambda label: label.start))
+
+
+def _list_of_kind(kind: str, form: OpenForm, grammar: Grammar) -> list[FormField]:
+    """The fields of a kind; of texts, those for a person's name, and those for an address."""
+    if kind == Kind.PERSON:
+        return [item for item in form.fields if item.spec.kind is Kind.PERSON or asks_for_name(item, grammar)]
+    if kind == STREET:
+        return [item for item in form.fields if item.spec.kind is Kind.TEXT and STREET in list_relations(item, grammar)]
+    return [item for item in form.fields if item.spec.kind == kind]
 
 
 def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:

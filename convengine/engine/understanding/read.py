@@ -203,7 +203,10 @@ def _lacks_asked(explained: Explained, labels: Sequence[Label]) -> bool:
     # To an optional text, more than a denial may be the text.
     denies = any(clause.force is Force.DENIES for clause in understanding.clauses) and not is_text(asked_field)
     kinds = (MoveKind.SKIP,) if is_text(asked_field) else (MoveKind.SKIP, MoveKind.NEGATE)
-    return denies or understanding.find_move(*kinds) is not None
+    empty, asks = understanding.find_move(*kinds), understanding.find_move(MoveKind.ASK)
+    if asks is not None:  # "Can we leave that out?", but not "I don't know, where do I find it?".
+        return empty is not None and asks.start <= empty.start < asks.end
+    return denies or empty is not None
 
 
 def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]) -> list[str]:

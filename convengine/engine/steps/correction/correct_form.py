@@ -1,6 +1,7 @@
 """Corrections in a form that is being filled and at its confirmation, and answers to offers (docs/forms.md)."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import OnNo, awaits_confirmation, read_on_no
@@ -94,7 +95,11 @@ def _read_named_change(session: Session, turn: Turn, row: OutputSchema, form: Fo
     open_form = make_open_form(session, turn, row, form, is_opener=False)
     if not (open_form.is_confirming or open_form.asks_what_to_change):
         return None
-    return read_named_change(understand_message(session, turn, form), open_form)
+    return read_named_change(
+        understand_message(session, turn, form),
+        open_form,
+        lambda path: read_as_open(session, turn, row, [path], asked_path=path),
+    )
 
 
 def _find_correctable(session: Session, turn: Turn, *, allows_edit: bool) -> OutputSchema | None:
@@ -161,14 +166,16 @@ def _read_offer_answer(session: Session, turn: Turn, row: OutputSchema) -> bool 
 
 
 def _says_other(form: Form, item: Taken, offered: Mapping[str, Json], understanding: Understanding) -> bool:
-    """True for a value beside a yes that is not the offered one. Words beside it replace no text, nor "Friday" a day."""
+    """True for a value beside a yes that is not the offered one. Other words replace no text, nor "Friday" a day."""
     field = form.field(item.field)
     if item.field not in offered or offered[item.field] == item.value or field is None:
         return False
     if field.spec.kind in (Kind.TEXT, Kind.PERSON):
         return False
     has_number = any(character.isdigit() for character in understanding.text[item.start : item.end])
-    return has_number or field.spec.kind is not Kind.DATE
+    if has_number or field.spec.kind is not Kind.DATE:
+        return True
+    return len({date.fromisoformat(str(value)).weekday() for value in (item.value, offered[item.field])}) > 1
 
 
 def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *, is_meant: bool) -> Session:

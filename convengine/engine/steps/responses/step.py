@@ -15,6 +15,7 @@ from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
 from convengine.engine.forms.form import Form, get_form
 from convengine.engine.forms.life import find_ended_schema, is_final_state
+from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
 from convengine.engine.forms.user_answer import says
@@ -253,7 +254,16 @@ def _wants_person(session: Session, turn: Turn) -> bool:
     is_said = read.wants_person or says(session, turn, MoveKind.PERSON)
     if session.intent_source or session.digression or not is_said:
         return False
-    return read.asked_field not in read.read
+    return read.asked_field not in read.read and not _names_field(session, turn)
+
+
+def _names_field(session: Session, turn: Turn) -> bool:
+    """True where the person is the name of a field: "the injured person, please"."""
+    person, row = understand_message(session, turn).find_move(MoveKind.PERSON), session.resolved_schema
+    if person is None or row is None:
+        return False
+    start = understand_message(session, turn).words[person.start].start
+    return any(first <= start < last for _, first, last in read_message(session, turn, row).names)
 
 
 def _hand_over(session: Session, turn: Turn) -> Session | None:

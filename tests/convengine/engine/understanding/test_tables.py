@@ -26,6 +26,7 @@ MOST_CLASSES = 2
 BESIDE = {
     "relation",
     "relation_field",
+    "kind_name",
     "short_article",
     "label_is",
     "name_joint",
