@@ -28,7 +28,7 @@ _LABELLED, ASKED_TIE, _OWN, _STRONG, _OPEN = 16, 8, 4, 2, 1
 #: Sorts of values that a bare number may be.
 _NUMERIC = {Sort.NUMBER, Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH, Sort.PHONE, Sort.POSTCODE}
 _STATING = (Force.STATES, Force.SUPPOSES, Force.ASKS)
-_Rank = tuple[int, bool, bool, int, bool, bool, int]
+_Rank = tuple[int, bool, bool, bool, int, bool, bool, int]
 
 
 @dataclass(frozen=True)
@@ -259,7 +259,7 @@ def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bo
 
 
 def _rank(form: OpenForm, claim: Claim) -> _Rank:
-    """What is settled first: the strongest tie, what is stated, not refused, first in the message, and a value.
+    """What is settled first: the strongest tie, what is stated, not refused, said in full, first in the message.
 
     At the summary a number. Then the field that comes first in the form; of corrections, the one asked for last.
     """
@@ -270,11 +270,18 @@ def _rank(form: OpenForm, claim: Claim) -> _Rank:
         -claim.score,
         claim.clause.force is Force.SUPPOSES,
         not claim.resolved.values,
+        not _is_full(claim),
         claim.span.start,
         not claim.resolved.is_value,
         not is_number,
         in_form,
     )
+
+
+def _is_full(claim: Claim) -> bool:
+    """True for "the 21st of November" beside "on Friday", and for "5:45 in the evening" beside "quarter to 6"."""
+    is_dated = claim.span.sort is not Sort.DAY or "month" in claim.span.phrase.slots
+    return is_dated and len(claim.resolved.values) == 1
 
 
 def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
@@ -345,7 +352,8 @@ def _list_rivals(claim: Claim, others: Sequence[Claim]) -> Iterator[Claim]:
     for other in others:
         is_as_plain = other.span.is_weak is claim.span.is_weak or claim.score >= ASKED_TIE
         is_same = other.field is claim.field and other.clause.force is claim.clause.force
-        if is_same and is_as_plain and other.resolved.is_value:
+        is_as_full = _is_full(other) or not _is_full(claim)
+        if is_same and is_as_plain and is_as_full and other.resolved.is_value:
             yield other
 
 

@@ -1,6 +1,7 @@
 """Free text of an asked text field: the message as typed, without what stands around it (docs/forms.md)."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from convengine.engine.understanding.asked_names import take_name
 from convengine.engine.understanding.assign import Claim, is_text
@@ -51,11 +52,26 @@ def read_free_text(
 
 
 def _take_told(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
-    """The whole answer as typed. Returns None for one that is all values of other fields, corrections and questions."""
-    text, clauses = explained.understanding.text, explained.understanding.clauses
-    stating = [clause for clause in clauses if clause.force is not Force.ASKS]
+    """The answer as typed, without sentences around it that say nothing: "Well, yes. A shelf fell. How many more?".
+
+    Returns None for one that is all values of other fields, corrections and questions.
+    """
+    understanding = explained.understanding
+    stating = [clause for clause in understanding.clauses if clause.force is not Force.ASKS]
     says_more = any(map(explained.list_unexplained if claims else explained.list_content, stating))
-    return Taken(item.path, text.strip(), 0, len(text), TEXT) if item.spec.long or says_more else None
+    if all(map(explained.asks_more, understanding.clauses)) or not (item.spec.long or says_more):
+        return None
+    sentences = [range(*pair) for pair in pairwise(sorted({0, *understanding.begins, len(understanding.words)}))]
+    telling = [each for each in sentences if _tells_something(explained, each)] or sentences
+    first, last = understanding.words[telling[0].start].start, understanding.words[telling[-1].stop - 1].end
+    return Taken(item.path, understanding.text[first:last].strip(), first, last, TEXT)
+
+
+def _tells_something(explained: Explained, sentence: range) -> bool:
+    """False for small words, and for a question without others than words of talk."""
+    clause, content = explained.understanding.find_clause(sentence.start), explained.content.intersection(sentence)
+    asks = clause is not None and clause.force is Force.ASKS
+    return not content <= (explained.talk if asks else set())
 
 
 def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
@@ -258,14 +274,9 @@ def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequenc
         parts = [part for part in parts if words.are_name(part[0].start, part[-1].end)] or [
             [piece] for piece in pieces if words.are_name(piece.start, piece.end) and piece.is_capital
         ]
-    for is_it in (
-        lambda part: any(_has_number(understanding, piece) for piece in part),
-        lambda part: words.is_framed(part[0].start),
-    ):
-        chosen = [part for part in parts if is_it(part)]
-        if len(chosen) == 1:
-            return chosen
-    return parts
+    numbered = [part for part in parts if any(_has_number(understanding, piece) for piece in part)]
+    framed = [part for part in parts if words.is_framed(part[0].start)]
+    return next((chosen for chosen in (numbered, framed) if len(chosen) == 1), parts)
 
 
 def _find_sentence_end(understanding: Understanding, piece: Piece) -> int:

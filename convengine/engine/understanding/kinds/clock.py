@@ -37,8 +37,8 @@ class ClockFinder:
             days = read_days(day, make_context(spec, situation)) if day else (now.date(),)
             times = move_times(times, days[0], zone, situation) if isinstance(days, tuple) else Times()
         if times.moment:
-            if times.moment.date() != now.date():
-                return None  # "In 24 hours" is another day.
+            if not is_meant or times.moment.date() != now.date():
+                return None  # "In 24 hours" is another day, and "my shift is in 5 minutes" tells something else.
             times = Times((times.moment.hour * HOUR + times.moment.minute,))
         if not times.minutes:
             return refuse(Reason.TIME_MISSING, hours=list(times.hours)) if times.hours else None
