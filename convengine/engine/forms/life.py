@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.session_form import clear_form_facts, find_known_schema
-from convengine.engine.forms.settings import ON_LEAVE
+from convengine.engine.forms.settings import MAX_MISSES, ON_LEAVE
 from convengine.engine.forms.stages import FORM_CLEARED
 from convengine.engine.prompts.select import find_interaction
 from convengine.engine.text.compare import code
@@ -106,6 +106,12 @@ def forget_question(session: Session) -> Session:
     return update_dialogue(
         session, asked_field=None, misses=0, listed_options=(), last_schema=None, leaving=None, open_offers={}
     )
+
+
+def find_most_misses(session: Session, turn: Turn, row: rows.OutputSchema) -> int:
+    """How many answers in a row may miss a field: `x-max-misses` of the form, else the setting."""
+    own = row.json_schema.get("x-max-misses") if isinstance(row.json_schema, Mapping) else None
+    return own if isinstance(own, int) and own > 0 else int(turn.config(session, MAX_MISSES))
 
 
 def keep_for_person(session: Session, turn: Turn, row: rows.OutputSchema) -> Session:

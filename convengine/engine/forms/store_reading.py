@@ -7,12 +7,12 @@ from typing import Any, TypeVar
 
 from convengine.engine.forms.dependent_fields import settle_dependents
 from convengine.engine.forms.form import Form, get_form, is_meaningful
-from convengine.engine.forms.life import read_on_no
+from convengine.engine.forms.life import find_most_misses, read_on_no
 from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, read_held_again, understand_message
 from convengine.engine.forms.session_form import find_value, list_held
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
-from convengine.engine.forms.user_answer import says, says_only
+from convengine.engine.forms.user_answer import leaves_question_open, says, says_only
 from convengine.engine.prompts.select import choose_template
 from convengine.engine.rules.actions.contract import clear_at_path
 from convengine.engine.text.compare import code, shorten_line
@@ -74,7 +74,7 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     reading = replace(reading, taken=tuple(item for item in reading.taken if held.get(item.field) != item.value))
     asked_path = find_asked_path(session, turn, row, form)
     reading = drop_accidents(session, turn, form, asked_path, reading)
-    reading = _skip_asked_field(session, turn, form, asked_path, reading)
+    reading = _skip_asked_field(session, turn, row, form, asked_path, reading)
     reading = settle_dependents(session, turn, row, form, asked_path, reading)
     reading = replace(reading, named=tuple(_list_changing(session, turn, form, reading)))
     if not (reading.gives_anything or reading.refused or reading.offered or reading.named):
@@ -84,10 +84,19 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
     return _refuse_incomplete_edit(session, reading)
 
 
-def _skip_asked_field(session: Session, turn: Turn, form: Form, asked_path: str, reading: Reading) -> Reading:
-    """The reading in which "none" leaves the asked field out, where it is optional: it is no 0."""
-    field = form.field(asked_path)
-    if field is None or field.required or not says_only(session, turn, MoveKind.SKIP):
+def _skip_asked_field(
+    session: Session, turn: Turn, row: OutputSchema, form: Form, asked_path: str, reading: Reading
+) -> Reading:
+    """The reading in which "none" leaves the asked field out, where it is optional: it is no 0.
+
+    So does the last of too many answers that are not understood: nobody loses a form because of it.
+    """
+    field, state = form.field(asked_path), DialogueState.of(session)
+    says_nothing = not (reading.gives_anything or reading.refused or reading.offered or reading.wishes)
+    is_miss = says_nothing and not says_only(session, turn, *_SMALL_TALK, MoveKind.WAIT)
+    is_last = is_miss and not leaves_question_open(session, turn, row)
+    is_last = is_last and state.misses + 1 >= find_most_misses(session, turn, row)
+    if field is None or field.required or not (is_last or says_only(session, turn, MoveKind.SKIP)):
         return reading
     taken = tuple(item for item in reading.taken if item.field != asked_path)
     return replace(reading, taken=taken, cleared=tuple(dict.fromkeys((*reading.cleared, asked_path))))

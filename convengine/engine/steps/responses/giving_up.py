@@ -1,9 +1,6 @@
 """When a form is given up, because its question was missed too often."""
 
-from collections.abc import Mapping
-
-from convengine.engine.forms.life import keep_for_person, leave_form
-from convengine.engine.forms.settings import MAX_MISSES
+from convengine.engine.forms.life import find_most_misses, keep_for_person, leave_form
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.session import Session
@@ -11,16 +8,11 @@ from convengine.engine.turn.turn import Turn
 
 
 def is_given_up(session: Session, turn: Turn) -> bool:
-    """True when the asked field was missed too often and no rule went on.
-
-    The form's `x-max-misses` is the limit, else the setting.
-    """
+    """True when the asked field was missed too often and no rule went on."""
     schema = session.resolved_schema
     if schema is None or session.schema_complete or any(hop.cause == "RULE" for hop in session.transitions):
         return False
-    own = schema.json_schema.get("x-max-misses") if isinstance(schema.json_schema, Mapping) else None
-    limit = own if isinstance(own, int) and own > 0 else turn.config(session, MAX_MISSES)
-    return DialogueState.of(session).misses >= limit
+    return DialogueState.of(session).misses >= find_most_misses(session, turn, schema)
 
 
 def give_up(session: Session, turn: Turn) -> Session:
