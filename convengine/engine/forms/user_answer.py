@@ -150,7 +150,7 @@ def find_confirmation(
     praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)  # "Cool, thanks" may end the talk.
     kinds = (*_ANSWERS, *praise)
     answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds and _is_sure(move)}
-    beside = (*_ANSWERS, *_SMALL, MoveKind.FAREWELL, MoveKind.PRAISE)
+    beside = (*_ANSWERS, *_SMALL, MoveKind.FAREWELL, MoveKind.PRAISE, MoveKind.SKIP)  # "Nothing, it's fine".
     remarks = list_remarks(understanding, reading, held_words)
     others = any(move.kind not in beside and move.start not in remarks for move in understanding.moves)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
