@@ -118,20 +118,22 @@ def _is_doubtful(understanding: Understanding, held_words: frozenset[str], remar
 
 
 def list_remarks(understanding: Understanding, reading: Reading, held_words: frozenset[str]) -> set[int]:
-    """The words of sentences that take nothing back: without a move of the tables, a denial, a correction, a question,
-    the name of a field and a value that is not held. "Yes, that's right. At last somebody who listens!"
+    """The words of sentences, and of what follows thanks, that take nothing back: "Yes. At last somebody who listens!".
+
+    They have no move of the tables, no denial, correction, question, name of a field, nor a value that is not held.
     """
     words, names = understanding.words, {start for _, start, _ in reading.names}
     telling = [cue.start for cue in understanding.cues if cue.name in ("correction", "rejection", "request")]
     telling += [clause.start for clause in understanding.clauses if clause.force is not Force.STATES]
-    telling += [move.start for move in understanding.moves if move.probability == 1]
+    telling += [move.start for move in understanding.moves if move.probability == 1 and move.kind not in _SMALL]
     telling += [
         span.start
         for span in understanding.spans
         if not (span.is_weak or held_words.issuperset(word.key for word in words[span.start : span.end]))
     ]
     telling += [at for at, word in enumerate(words) if word.start in names]
-    starts = sorted({0, *understanding.begins, len(words)})
+    thanks = {move.start for move in understanding.moves if move.kind is MoveKind.THANK}
+    starts = sorted({0, len(words)} | understanding.begins | thanks)
     sentences = [range(first, last) for first, last in pairwise(starts)]
     return {at for sentence in sentences if not any(start in sentence for start in telling) for at in sentence}
 

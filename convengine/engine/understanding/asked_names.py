@@ -9,6 +9,7 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import MOST_SHORT, FormField
 from convengine.engine.understanding.kinds.name_parts import FAMILY, GIVEN, find_part
+from convengine.engine.understanding.labels import takes_only_name
 from convengine.engine.understanding.reading import Doubt, Offered, Taken
 from convengine.engine.understanding.text_words import PARTING, TextWords
 from convengine.engine.understanding.words import cover
@@ -26,6 +27,8 @@ class _Name:
     is_capital: bool
     #: It stands behind "my name is", or begins the message.
     is_sure: bool
+    #: Nothing else of the message says something.
+    is_only: bool
 
 
 def take_name(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
@@ -40,6 +43,8 @@ def take_name(item: FormField, explained: Explained, claims: Sequence[Claim]) ->
     if not names or (corrects and len(names) > 1):
         return None
     names = [name for name in names if name.is_sure] or names
+    if not (names[0].is_only or takes_only_name(item, understanding.chart.grammar)):
+        return None
     first, last = understanding.find_position(names[0].start, names[0].end)
     text = understanding.text[first:last]
     is_long = not names[0].is_capital and names[0].end - names[0].start > _MOST_SMALL_LETTERS
@@ -75,7 +80,7 @@ def _list_names(item: FormField, explained: Explained, claims: Sequence[Claim]) 
         is_whole, is_only = end > start + 1, explained.content - small <= {*range(start, end)}
         is_written = (is_capital and (is_whole or not is_noun)) or (is_only and is_whole)
         if words.are_name(start, end) and (is_framed or is_written):
-            yield _Name(start, end, keys, is_capital, is_framed or start == first == 0)
+            yield _Name(start, end, keys, is_capital, is_framed or start == first == 0, is_only)
 
 
 def _is_inner_capital(explained: Explained, at: int) -> bool:

@@ -15,6 +15,7 @@ from convengine.engine.understanding.labels import (
     find_value_start,
     list_relations,
     says_nothing,
+    takes_only_name,
 )
 from convengine.engine.understanding.left_over import (
     LeftOver,
@@ -84,7 +85,7 @@ def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) 
     if not holds(Principle.SHORT_ANSWERS):
         return None
     relations = list_relations(item, understanding.chart.grammar)
-    is_name = asks_for_name(item, understanding.chart.grammar)
+    is_name = takes_only_name(item, understanding.chart.grammar)
     start = words.skip_frame(relations, is_name=is_name)
     answer_end = words.find_answer_end()
     if _may_correct(understanding, answer_end) or any(word.is_number for word in understanding.words[answer_end:]):
@@ -166,9 +167,8 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     valued = cover(claim.span for claim in claims)
     pieces = _list_marked(understanding, valued, meant, relations)
     if meant and not pieces:
-        return (
-            None if claims or asks_for_name(item, understanding.chart.grammar) else _offer_sentence(item, understanding)
-        )
+        is_other = bool(claims) or takes_only_name(item, understanding.chart.grammar)
+        return None if is_other else _offer_sentence(item, understanding)
     related = [piece for piece in pieces if piece.relations & relations]
     if STREET in relations and (address := _list_address(explained, meant)):
         return _make_text(item, explained, address, valued, is_part=len(address) < len(meant))
@@ -270,7 +270,7 @@ def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequenc
     """The sentences that may give the text, as their pieces: the one that begins with a frame if there is one."""
     words = TextWords(understanding)
     parts = [*_group_by_sentence(understanding, pieces)]
-    if asks_for_name(item, understanding.chart.grammar):
+    if takes_only_name(item, understanding.chart.grammar):
         parts = [part for part in parts if words.are_name(part[0].start, part[-1].end)] or [
             [piece] for piece in pieces if words.are_name(piece.start, piece.end) and piece.is_capital
         ]

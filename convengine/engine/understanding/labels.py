@@ -58,6 +58,17 @@ def asks_for_name(item: FormField, grammar: Grammar) -> bool:
     return not names.isdisjoint(words) and others.isdisjoint(words)
 
 
+def takes_only_name(item: FormField, grammar: Grammar) -> bool:
+    """True for a field that is called a name, or whose question asks for one: "your full name?".
+
+    Not for "Who did it? A name or a flat number is fine."
+    """
+    words, alternatives = (dict(grammar.list_words(name)) for name in ("name_word", "alternative"))
+    is_called = any(word in words for label in item.labels for word in label)
+    is_asked = not words.keys().isdisjoint(item.question) and alternatives.keys().isdisjoint(item.question)
+    return asks_for_name(item, grammar) and (is_called or is_asked)
+
+
 def find_labels_by_kind(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
     """The names of fields, and beside them what names the only field of a kind: "the name", "the date"."""
     chart, labels = understanding.chart, [*find_labels(understanding, form)]

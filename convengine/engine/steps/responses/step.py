@@ -14,7 +14,7 @@ from convengine.engine.dialogue.hand_over import (
 from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
 from convengine.engine.forms.form import Form, get_form
-from convengine.engine.forms.life import find_ended_schema, is_final_state
+from convengine.engine.forms.life import awaits_confirmation, find_ended_schema, is_final_state
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
@@ -241,8 +241,8 @@ def _only_person_helps(session: Session, turn: Turn) -> bool:
     undoes = says(session, turn, MoveKind.LEAVE, MoveKind.CORRECT) and find_ended_schema(session, turn) is not None
     if undoes and choose_exact_response(turn.snapshot, session.intent, HAND_OVER):
         return True
-    if not offers_hand_over(session, turn) or is_asking(session):
-        return False
+    if not offers_hand_over(session, turn) or is_asking(session) or awaits_confirmation(session, turn):
+        return False  # Nobody loses all values of a form because of a yes that is not understood.
     # Without such answers, everything stays as it is.
     answers = (choose_exact_response(turn.snapshot, session.intent, state) for state in (HAND_OVER, NOT_UNDERSTOOD))
     return any(answers) or find_hand_over_intent(turn.snapshot) is not None

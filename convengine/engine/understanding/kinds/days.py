@@ -131,6 +131,9 @@ class DayFinder:
         has_year = phrase.means == "iso" or not phrase.slots.keys().isdisjoint(YEARS)
         if not (has_year or is_meant) and names_birth(spec):
             return None
+        is_vague = (phrase.means == "day_only" and span.is_weak) or "now" in phrase.slots
+        if is_vague and not is_meant:
+            return None  # The "4." of "sie ist 4.", the "first" of "the first floor", the "now" of "that's right now".
         context = _find_context(phrase, spec, situation)
         days = read_days(phrase, context)
         if day and clock and isinstance(days, tuple):

@@ -44,7 +44,8 @@ def _get_names(specs: tuple[FieldSpec, ...], grammar: Grammar) -> Mapping[frozen
     names: dict[frozenset[str], set[str]] = {}
     plain = {word for class_name in _PLAIN for word, _ in grammar.list_words(class_name)}
     for spec in specs:
-        for text in (spec.title, spec.name.replace("_", " "), *spec.labels):
+        # A property is called "fitting" where people say "fitting at home".
+        for text in (spec.title or spec.name.replace("_", " "), *spec.labels):
             words = [word.key for word in split_text(text) if not (word.is_sign or word.key in plain)]
             if words:
                 names.setdefault(frozenset(_fold(word, grammar) for word in words), set()).add(spec.name)

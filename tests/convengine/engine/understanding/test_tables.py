@@ -27,6 +27,7 @@ BESIDE = {
     "relation",
     "relation_field",
     "kind_name",
+    "name_word",
     "short_article",
     "label_is",
     "name_joint",
