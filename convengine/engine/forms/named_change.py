@@ -57,8 +57,10 @@ def _read_begun(
     last, item = _strip_end(understanding, start), form.field(labels[0].field)
     if start >= last:
         return Reading(named=(labels[0].field,)) if form.asks_what_to_change else None
-    if item is None or item.spec.kind not in (Kind.TEXT, Kind.PERSON):
+    if item is None:
         return None
+    if item.spec.kind not in (Kind.TEXT, Kind.PERSON):
+        return _read_short(understanding, form, item, read_as_asked)
     names_others = any(label.field != item.path and label.start >= start for label in labels)
     is_plain = all(word.key not in PARTING for word in understanding.words[start:last])
     is_plain = is_plain and understanding.begins.isdisjoint(range(start + 1, last))
@@ -74,12 +76,14 @@ def _read_begun(
 def _read_short(
     understanding: Understanding, form: OpenForm, item: FormField, read_as_asked: Callable[[str], Reading]
 ) -> Reading | None:
-    """A short text that is named with what answers its question; the field alone where it is wrong or was asked for."""
-    if item.spec.kind not in (Kind.TEXT, Kind.PERSON) or is_long_text(item.spec, understanding.learned):
+    """A field that is named with what answers its question; a text alone where it is wrong or was asked for."""
+    if is_long_text(item.spec, understanding.learned):
         return None
     texts = [text for text in read_as_asked(item.path).taken if text.field == item.path]
     if texts:
         return Reading(taken=(replace(texts[0], by=CORRECTION, is_echoed=True),))
+    if item.spec.kind not in (Kind.TEXT, Kind.PERSON):
+        return None
     is_wrong = any(cue.name in _WRONG for cue in understanding.cues) or understanding.find_move(MoveKind.NEGATE)
     return Reading(named=(item.path,)) if is_wrong or form.asks_what_to_change else None
 

@@ -76,6 +76,8 @@ def leaves_question_open(session: Session, turn: Turn, row: OutputSchema) -> boo
         move for move in understanding.moves if move.kind is MoveKind.ASK and not _is_subordinate(understanding, move)
     )
     asks = (move for move in asks if any(not word.is_sign for word in understanding.words[move.start : move.end]))
+    names = {start for _, start, _ in reading.names}  # "What happened" is the name of a field.
+    asks = (move for move in asks if understanding.words[move.start].start not in names)
     positions = (understanding.find_position(move.start, move.end) for move in asks)
     return any(not any(item.start < end and start < item.end for item in read) for start, end in positions)
 

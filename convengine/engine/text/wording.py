@@ -11,9 +11,15 @@ _ENDS = (".", "!", "?")
 
 
 def drop_second_stop(before: str, after: str) -> str:
-    """What follows a text, without the full stop of a sentence that the text has ended already."""
+    """What follows a text, without the full stop of a sentence that the text has ended already, or its last word.
+
+    "At {{ time }} Uhr" has one "Uhr" where the time says it, too.
+    """
     is_stop = after.startswith(".") and not after[1:2].strip()
-    return after[1:] if is_stop and before.endswith(_ENDS) else after
+    if is_stop and before.endswith(_ENDS):
+        return after[1:]
+    last, first = before.rsplit(" ", maxsplit=1)[-1], after.lstrip(" ").split(" ")[0].rstrip(".,;:!?")
+    return after.lstrip(" ")[len(first) :] if last == first and first.isalpha() else after
 
 
 def find_nearest(word: str, known: Iterable[str], similar: float = _SIMILAR) -> str | None:

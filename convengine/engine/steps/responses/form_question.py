@@ -238,7 +238,7 @@ def _summarize(session: Session, turn: Turn, form: Form) -> str:
     locale = find_form_locale(session, turn, form)
     values = [(field, session.context.get(field.path)) for field in form.fields]
     return ", ".join(
-        f"{write_title(field, '')}: {say_value(field.spec, value, locale)}"
+        f"{write_title(field, '')}: {say_value(field.spec, value, locale).removesuffix('.')}"
         for field, value in values
         if value is not None
     )
