@@ -8,17 +8,14 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import OpenForm
-from convengine.engine.understanding.free_text import (
-    list_labelled_texts,
-    list_related_texts,
-    read_free_text,
-)
+from convengine.engine.understanding.free_text import read_free_text
 from convengine.engine.understanding.labels import Label, find_labels, says_nothing
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.meant_options import offer_meant_option
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Finder, Reason, Situation, Sort
+from convengine.engine.understanding.unasked_texts import list_labelled_texts, list_related_texts
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.yes_no_answers import answer_yes_or_no
 
