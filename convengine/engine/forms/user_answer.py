@@ -1,6 +1,6 @@
 """What the user answers, asks and wants: the moves of the turn's message (docs/forms.md)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
@@ -124,20 +124,23 @@ def list_remarks(understanding: Understanding, reading: Reading, held_words: fro
 
     They have no move of the tables, no denial, correction, question, name of a field, nor a value that is not held.
     """
-    words, names = understanding.words, {start for _, start, _ in reading.names}
-    telling = [cue.start for cue in understanding.cues if cue.name in ("correction", "rejection", "request")]
-    telling += [clause.start for clause in understanding.clauses if clause.force is not Force.STATES]
-    telling += [move.start for move in understanding.moves if move.probability == 1 and move.kind not in _SMALL]
-    telling += [
-        span.start
-        for span in understanding.spans
-        if not (span.is_weak or held_words.issuperset(word.key for word in words[span.start : span.end]))
-    ]
-    telling += [at for at, word in enumerate(words) if word.start in names]
     thanks = {move.start for move in understanding.moves if move.kind is MoveKind.THANK}
-    starts = sorted({0, len(words)} | understanding.begins | thanks)
-    sentences = [range(first, last) for first, last in pairwise(starts)]
-    return {at for sentence in sentences if not any(start in sentence for start in telling) for at in sentence}
+    starts = sorted({0, len(understanding.words)} | understanding.begins | thanks)
+    telling = set(_list_telling(understanding, reading, held_words))
+    sentences = (range(first, last) for first, last in pairwise(starts))
+    return {at for sentence in sentences if telling.isdisjoint(sentence) for at in sentence}
+
+
+def _list_telling(understanding: Understanding, reading: Reading, held_words: frozenset[str]) -> Iterator[int]:
+    """The first words of what may take something back."""
+    words, names = understanding.words, {start for _, start, _ in reading.names}
+    yield from (cue.start for cue in understanding.cues if cue.name in ("correction", "rejection", "request"))
+    yield from (clause.start for clause in understanding.clauses if clause.force is not Force.STATES)
+    yield from (move.start for move in understanding.moves if move.probability == 1 and move.kind not in _SMALL)
+    yield from (at for at, word in enumerate(words) if word.start in names)
+    for span in understanding.spans:
+        if not (span.is_weak or held_words.issuperset(word.key for word in words[span.start : span.end])):
+            yield span.start
 
 
 def find_confirmation(
@@ -151,21 +154,26 @@ def find_confirmation(
     A yes beside a question runs nothing: the answer may change the user's mind. `says_more`: beside it the reading
     states something.
     """
-    praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)  # "Cool, thanks" may end the talk.
-    kinds = (*_ANSWERS, *praise)
-    answers = {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds and _is_sure(move)}
-    beside = (*_ANSWERS, *_SMALL, MoveKind.FAREWELL, MoveKind.PRAISE, MoveKind.SKIP)  # "Nothing, it's fine".
     remarks = list_remarks(understanding, reading, held_words)
+    answers = _list_answers(understanding)
+    beside = (*_ANSWERS, *_SMALL, MoveKind.FAREWELL, MoveKind.PRAISE, MoveKind.SKIP)  # "Nothing, it's fine".
     others = any(move.kind not in beside and move.start not in remarks for move in understanding.moves)
+    is_doubtful = others or reading.gives_anything or _is_doubtful(understanding, held_words, remarks)
     says_both = MoveKind.NEGATE in answers and len(answers) > 1
-    is_doubtful = _is_doubtful(understanding, held_words, remarks)
-    if not answers or says_both or others or is_doubtful or reading.gives_anything:
+    if not answers or says_both or is_doubtful:
         return None
     if MoveKind.NEGATE in answers:
         return False
     begins = {understanding.words[at].start for at in remarks}
     rest = replace(reading, unexplained=tuple(part for part in reading.unexplained if part[0] not in begins))
     return None if says_more(rest) else True
+
+
+def _list_answers(understanding: Understanding) -> set[MoveKind]:
+    """The sure answers of a message."""
+    praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)  # "Cool, thanks" may end the talk.
+    kinds = (*_ANSWERS, *praise)
+    return {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds and _is_sure(move)}
 
 
 def _is_sure(move: Move) -> bool:

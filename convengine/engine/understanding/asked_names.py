@@ -25,62 +25,76 @@ class _Name:
     end: int
     keys: frozenset[str]
     is_capital: bool
-    #: It stands behind "my name is", or begins the message.
+    #: It stands behind "my name is".
+    is_framed: bool
+    #: So it does, or it begins the message.
     is_sure: bool
     #: Nothing else of the message says something.
     is_only: bool
 
+    def is_written(self, *, is_noun: bool) -> bool:
+        """True for what is written or introduced as a name. `is_noun`: a capital alone does not tell a name."""
+        is_whole = self.end > self.start + 1
+        return self.is_framed or (is_whole and (self.is_capital or self.is_only)) or (self.is_capital and not is_noun)
+
 
 def take_name(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
     """The one name of an answer; the first of several is offered. Returns None where it has none, or only a part."""
-    understanding = explained.understanding
-    if find_part(item.spec, understanding.chart.grammar) in (GIVEN, FAMILY):
-        return None
-    names = [*_list_names(item, explained, claims)]
-    names = [name for name in names if not any(name.keys < other.keys for other in names)]
-    names = [name for name in names if name.is_capital] or names
+    understanding, grammar = explained.understanding, explained.understanding.chart.grammar
+    names = _choose([*_list_names(item, explained, claims)])
     corrects = any(cue.name == "correction" for cue in understanding.cues)
-    if not names or (corrects and len(names) > 1):
+    if not names or find_part(item.spec, grammar) in (GIVEN, FAMILY) or (corrects and len(names) > 1):
         return None
     names = [name for name in names if name.is_sure] or names
-    if not (names[0].is_only or takes_only_name(item, understanding.chart.grammar)):
+    name = names[0]
+    if not (name.is_only or takes_only_name(item, grammar)):
         return None
-    first, last = understanding.find_position(names[0].start, names[0].end)
+    first, last = understanding.find_position(name.start, name.end)
     text = understanding.text[first:last]
-    is_long = not names[0].is_capital and names[0].end - names[0].start > _MOST_SMALL_LETTERS
-    if is_long or len({name.keys for name in names}) > 1:
+    is_long = not name.is_capital and name.end - name.start > _MOST_SMALL_LETTERS
+    if is_long or len({other.keys for other in names}) > 1:
         return Offered(item.path, text, first, last, Doubt.UNCLEAR)
     return Taken(item.path, text, first, last, NAME, is_echoed=True)
+
+
+def _choose(names: Sequence[_Name]) -> Sequence[_Name]:
+    """The names without parts of others, and those with capitals where there are any."""
+    wholes = [name for name in names if not any(name.keys < other.keys for other in names)]
+    return [name for name in wholes if name.is_capital] or wholes
 
 
 def _list_names(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Iterator[_Name]:
     """What is left of each part of the message without the small words around it, where that may be a name."""
     understanding, words = explained.understanding, TextWords(explained.understanding)
-    text, labels = understanding.text, {word for label in item.labels for word in label}
-    others = {word for other in explained.form.fields if other is not item for label in other.labels for word in label}
-    others -= labels
-    small = cover(understanding.cues) | cover(move for move in understanding.moves if move.is_whole)
-    small |= {at for at, word in enumerate(understanding.words) if word.is_sign or word.key in labels}
-    small |= explained.talk
-    # "Treat You Better": a capital inside a sentence belongs to the name.
-    small -= {
-        at for at, word in enumerate(understanding.words) if _is_inner_capital(explained, at) and not word.is_sign
-    }
-    is_noun = not understanding.chart.grammar.nodes.get("capital_word")
-    denied = cover(claim.span for claim in claims) | cover(
-        clause for clause in understanding.clauses if clause.force is Force.DENIES
-    )
+    small, others = _list_small(item, explained), _list_other_names(item, explained)
+    is_noun = not understanding.chart.grammar.nodes.get("capital_word")  # Every noun has a capital in the language.
+    denying = [clause for clause in understanding.clauses if clause.force is Force.DENIES]
+    passed = cover(claim.span for claim in claims) | cover(denying)
     for first, last in _split(explained):
         content = [at for at in range(first, last) if at not in small]
         start, end = (content[0], content[-1] + 1) if content else (first, first)
         keys = frozenset(word.key for word in understanding.words[start:end])
-        if start == end or end - start > MOST_SHORT or start in denied or not keys.isdisjoint(others):
-            continue
-        is_capital, is_framed = text[understanding.words[start].start].isupper(), words.is_framed(start)
-        is_whole, is_only = end > start + 1, explained.content - small <= {*range(start, end)}
-        is_written = (is_capital and (is_whole or not is_noun)) or (is_only and is_whole)
-        if words.are_name(start, end) and (is_framed or is_written):
-            yield _Name(start, end, keys, is_capital, is_framed or start == first == 0, is_only)
+        if 0 < end - start <= MOST_SHORT and start not in passed and not keys & others and words.are_name(start, end):
+            is_capital = understanding.text[understanding.words[start].start].isupper()
+            is_framed, is_only = words.is_framed(start), explained.content - small <= {*range(start, end)}
+            name = _Name(start, end, keys, is_capital, is_framed, is_framed or start == first == 0, is_only)
+            yield from [name] if name.is_written(is_noun=is_noun) else []
+
+
+def _list_other_names(item: FormField, explained: Explained) -> set[str]:
+    """The words of the names of other fields only."""
+    others = {word for other in explained.form.fields if other is not item for label in other.labels for word in label}
+    return others - {word for label in item.labels for word in label}
+
+
+def _list_small(item: FormField, explained: Explained) -> set[int]:
+    """The words that are no name; but a capital inside a sentence belongs to one: "Treat You Better"."""
+    understanding, labels = explained.understanding, {word for label in item.labels for word in label}
+    small = cover(understanding.cues) | cover(move for move in understanding.moves if move.is_whole) | explained.talk
+    words = enumerate(understanding.words)
+    signs = {at for at, word in enumerate(understanding.words) if word.is_sign}
+    small |= {at for at, word in words if word.key in labels}
+    return {at for at in small if not _is_inner_capital(explained, at)} | signs
 
 
 def _is_inner_capital(explained: Explained, at: int) -> bool:

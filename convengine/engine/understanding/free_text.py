@@ -175,11 +175,14 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     if not parts:
         return None
     text = _make_text(item, explained, [*parts[0], *parts[-1]], valued, is_part=len(pieces) > 1)
-    sentence_end = _find_sentence_end(understanding, parts[-1][-1])
-    behind = [piece for piece in meant if parts[-1][-1].end < piece.start < sentence_end]
-    is_cut = any(understanding.words[piece.start].start >= text.end for piece in behind)
-    is_sure = len(parts) == 1 and not is_cut
+    is_sure = len(parts) == 1 and not _is_cut(understanding, parts[-1][-1], text.end, meant)
     return text if is_sure else Offered(item.path, text.value, text.start, text.end, Doubt.UNCLEAR)
+
+
+def _is_cut(understanding: Understanding, last: Piece, end: int, pieces: Sequence[Piece]) -> bool:
+    """True where a piece of the sentence follows a text that ends with its last piece."""
+    behind = range(last.end + 1, _find_sentence_end(understanding, last))
+    return any(piece.start in behind and understanding.words[piece.start].start >= end for piece in pieces)
 
 
 def _list_address(explained: Explained, pieces: Sequence[Piece]) -> list[Piece]:
@@ -338,21 +341,29 @@ def _list_bounds(explained: Explained, item: FormField, start: int, end: int) ->
     texts = (other for other in explained.form.fields if other is not item and is_text(other))
     others = {relation for other in texts for relation in list_relations(other, grammar)} - own
     others |= set() if STREET in own else {"who"}
-    first, last = understanding.find_clause(start), understanding.find_clause(end - 1)
-    begin, stop = first.start if first else start, last.end if last else end
-    if (
-        without := understanding.find_clause(stop) or understanding.find_clause(stop + 1)
-    ) and without.force is Force.DENIES:
-        stop = without.end  # "third floor, no lift"
-    words, names = understanding.words, {word for label in item.labels for word in label}
-    leads = {at - 1 for at, word in enumerate(words) if word.is_number and not word.is_glued}  # "Park Street 4"
-    said = {at for at, word in enumerate(words) if at in explained.talk or word.key in names} - leads
-    bounds = {at for at in range(len(words)) if not begin <= at < stop} | said
+    first, stop = understanding.find_clause(start), _find_stop(understanding, end)
+    begin = first.start if first else start
+    bounds = {*range(begin), *range(stop, len(understanding.words))} | _list_said(explained, item)
     for at in range(begin, stop):
         values = {str(match.value) for match in understanding.chart.match("relation", at)}
         if values & (others if at >= end else others | own):
             bounds.add(at)
     return bounds
+
+
+def _find_stop(understanding: Understanding, end: int) -> int:
+    """The end of the clause of a text, with one that denies behind it: "third floor, no lift"."""
+    last = understanding.find_clause(end - 1)
+    stop = last.end if last else end
+    without = understanding.find_clause(stop) or understanding.find_clause(stop + 1)
+    return without.end if without and without.force is Force.DENIES else stop
+
+
+def _list_said(explained: Explained, item: FormField) -> set[int]:
+    """The words of talk and of the field's name, but for those before a number: "Park Street 4"."""
+    words, names = explained.understanding.words, {word for label in item.labels for word in label}
+    leads = {at - 1 for at, word in enumerate(words) if word.is_number and not word.is_glued}
+    return {at for at, word in enumerate(words) if at in explained.talk or word.key in names} - leads
 
 
 def _may_be_meant(piece: Piece, relations: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ from convengine.engine.understanding.assign import Claim, assign, is_text, list_
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained, decide
 from convengine.engine.understanding.field import Kind
-from convengine.engine.understanding.form import OpenForm
+from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.free_text import read_free_text
 from convengine.engine.understanding.labels import Label, find_labels, says_nothing
 from convengine.engine.understanding.long_texts import is_long_text
@@ -195,15 +195,20 @@ def _lacks_asked(explained: Explained, labels: Sequence[Label]) -> bool:
     own += [clause for first in own if (clause := understanding.find_clause(first.end))]  # "the email I have | not got"
     if any(clause.force is Force.DENIES for clause in own):
         return True
-    if asked_field.required or not all(span.is_weak for span in understanding.spans):
-        return False
-    # To an optional text, more than a denial may be the text.
-    denies = any(clause.force is Force.DENIES for clause in understanding.clauses) and not is_text(asked_field)
-    kinds = (MoveKind.SKIP,) if is_text(asked_field) else (MoveKind.SKIP, MoveKind.NEGATE)
-    empty, asks = understanding.find_move(*kinds), understanding.find_move(MoveKind.ASK)
-    if asks is not None:  # "Can we leave that out?", but not "I don't know, where do I find it?".
-        return empty is not None and asks.start <= empty.start < asks.end
-    return denies or empty is not None
+    return _may_skip(understanding, asked_field) and all(span.is_weak for span in understanding.spans)
+
+
+def _may_skip(understanding: Understanding, asked_field: FormField) -> bool:
+    """True where an answer without a value leaves an optional field out: "no, I had none with me".
+
+    To an optional text, more than a denial may be the text.
+    """
+    is_any = is_text(asked_field)
+    empty = understanding.find_move(MoveKind.SKIP, *(() if is_any else (MoveKind.NEGATE,)))
+    if asks := understanding.find_move(MoveKind.ASK):  # "Can we leave that out?", but not "Where do I find it?".
+        return not asked_field.required and empty is not None and asks.start <= empty.start < asks.end
+    denies = not is_any and any(clause.force is Force.DENIES for clause in understanding.clauses)
+    return not asked_field.required and (denies or empty is not None)
 
 
 def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]) -> list[str]:

@@ -94,12 +94,15 @@ def _get_telling(indexes: tuple[OptionIndex, ...], grammar: Grammar) -> frozense
     One of several words of a synonym tells nothing: the "came" of "never came".
     """
     counts = Counter(word for index in indexes for word in index.words)
-    known, naming = grammar.words | grammar.talk, {word for index in indexes for word in index.naming}
-    words = {word for index in indexes for word, places in index.words.items() if len(places) == 1}
-    words |= {
-        word for index in indexes for cores in index.cores.values() for core in cores if len(core) == 1 for word in core
-    }
-    return frozenset(word for word in (words & naming) - known if counts[word] == 1 and len(word) >= _SHORTEST_OWN)
+    words = {word for index in indexes for word in index.naming if _tells(index, word)}
+    known = grammar.words | grammar.talk
+    return frozenset(word for word in words - known if counts[word] == 1 and len(word) >= _SHORTEST_OWN)
+
+
+def _tells(index: OptionIndex, word: str) -> bool:
+    """True for a word that one option of its field has, or that is all of what tells one from the others."""
+    cores = index.cores.values()
+    return len(index.words.get(word, ())) == 1 or any(core == {word} for listed in cores for core in listed)
 
 
 def _mark_telling(chart: Chart, span: Span, telling: Collection[str]) -> Span:

@@ -37,9 +37,7 @@ class ClockFinder:
             days = read_days(day, make_context(spec, situation)) if day else (now.date(),)
             times = move_times(times, days[0], zone, situation) if isinstance(days, tuple) else Times()
         if times.moment:
-            if not is_meant or times.moment.date() != now.date():
-                return None  # "In 24 hours" is another day, and "my shift is in 5 minutes" tells something else.
-            times = Times((times.moment.hour * HOUR + times.moment.minute,))
+            times = _count_from_now(times.moment, now, is_meant=is_meant)
         if not times.minutes:
             return refuse(Reason.TIME_MISSING, hours=list(times.hours)) if times.hours else None
         times = prefer_known_half(times, situation.known_part)
@@ -51,6 +49,11 @@ class ClockFinder:
             return refuse_bounds(format_minutes(times.minutes[0]), spec.minimum, spec.maximum)
         meant = [times.written] if times.written in allowed else allowed
         return choose_among([format_minutes(minute) for minute in meant], *([ZONE] if zone else []))
+
+
+def _count_from_now(moment: datetime, now: datetime, *, is_meant: bool) -> Times:
+    """The time of a moment; none of another day ("in 24 hours"), and where nobody asked: "I start in 5 minutes"."""
+    return Times((moment.hour * HOUR + moment.minute,) if is_meant and moment.date() == now.date() else ())
 
 
 def move_times(times: Times, day: date, zone: tzinfo, situation: Situation) -> Times:

@@ -131,9 +131,8 @@ class DayFinder:
         has_year = phrase.means == "iso" or not phrase.slots.keys().isdisjoint(YEARS)
         if not (has_year or is_meant) and names_birth(spec):
             return None
-        is_vague = (phrase.means == "day_only" and span.is_weak) or "now" in phrase.slots
-        if is_vague and not is_meant:
-            return None  # The "4." of "sie ist 4.", the "first" of "the first floor", the "now" of "that's right now".
+        if _is_vague(span, phrase) and not is_meant:
+            return None
         context = _find_context(phrase, spec, situation)
         days = read_days(phrase, context)
         if day and clock and isinstance(days, tuple):
@@ -142,6 +141,11 @@ class DayFinder:
             return None
         is_doubtful = (_looks_back(phrase) and not (is_meant or context.is_past)) or _is_far(phrase, days, context)
         return replace(narrow_days(phrase, days, context), is_doubtful=is_doubtful)
+
+
+def _is_vague(span: Span, phrase: Phrase) -> bool:
+    """True for the "4." of "sie ist 4.", the "first" of "the first floor", and the "now" of "that's right now"."""
+    return (phrase.means == "day_only" and span.is_weak) or "now" in phrase.slots
 
 
 def _move_days(days: tuple[date, ...], clock: Phrase, situation: Situation) -> tuple[date, ...]:

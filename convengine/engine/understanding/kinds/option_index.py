@@ -71,13 +71,17 @@ def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
             for word in words:
                 if word not in own_name:
                     _add_word(index, word, position, grammar)
-                if spelling == option.label or len(words) == 1:
-                    index.naming |= {word, stem(word, get_stemmer_name(grammar))}
+                _add_naming(index, word, grammar, is_whole=spelling == option.label or len(words) == 1)
     for spellings in index.spellings.values():
         for words, _, position in spellings:
             core = frozenset(word for word in words if 0 < len(index.words.get(word, ())) < _SHARED)
             index.cores.setdefault(position, []).extend([core] if core else [])
     return index
+
+
+def _add_naming(index: OptionIndex, word: str, grammar: Grammar, *, is_whole: bool) -> None:
+    if is_whole:
+        index.naming |= {word, stem(word, get_stemmer_name(grammar))}
 
 
 def _add_word(index: OptionIndex, word: str, position: int, grammar: Grammar) -> None:
