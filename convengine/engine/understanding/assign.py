@@ -1,6 +1,6 @@
 """Which span goes to which field: one rank decides (docs/forms.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from convengine.engine.understanding.clauses import Clause, Force
@@ -295,7 +295,7 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
     chosen: dict[str, Claim] = {}
     settled: set[int] = set()  # Spans, by identity.
     for claim in ordered:
-        if id(claim.span) in settled:
+        if id(claim.span) in settled or _says_again(claim, chosen.values()):
             continue
         first = chosen.get(claim.field.path)
         joined = claim if first is None else _join_rivals(understanding, first, claim)
@@ -305,6 +305,14 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
     others = [claim for claim in ordered if id(claim.span) not in settled]
     with_rivals = (replace(claim, rivals=tuple(_list_rivals(claim, others))) for claim in chosen.values())
     return sorted(with_rivals, key=lambda claim: claim.span.start)
+
+
+def _says_again(claim: Claim, chosen: Iterable[Claim]) -> bool:
+    """True for a day that another field has by other words: "on Thursday week, the tenth of December"."""
+    if claim.span.sort not in (Sort.DAY, Sort.CLOCK, Sort.MOMENT) or claim.label is not None or claim.span.field:
+        return False
+    others = [other for other in chosen if other.field is not claim.field and other.span.sort is claim.span.sort]
+    return any(other.span is not claim.span and other.resolved.values == claim.resolved.values for other in others)
 
 
 def _list_longest(form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
