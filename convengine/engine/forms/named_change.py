@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from convengine.engine.understanding.assign import is_text
 from convengine.engine.understanding.decide import CORRECTION
-from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.labels import Label, find_labels_by_kind
 from convengine.engine.understanding.long_texts import is_long_text
@@ -22,21 +22,25 @@ _SIGNS, _ENDS = frozenset({":", "=", '"', "“", "„"}), frozenset({".", "!", "
 
 
 def read_named_change(
-    understanding: Understanding, form: OpenForm, read_as_asked: Callable[[str], Reading]
+    understanding: Understanding, form: OpenForm, read_as_asked: Callable[[str], Reading], *, only_texts: bool
 ) -> Reading | None:
     """What a message changes that names a field: the field alone, or a text with its new text.
 
     The new text of a long one is the rest of the message, as typed; of a short one, what answers its question. Nothing
-    in it sets another field. Returns None for others.
+    in it sets another field. `only_texts`: other values were found by their own form. Returns None for others.
     """
     labels = find_labels_by_kind(understanding, form)
     wrong = _list_wrong(understanding, labels)
     end = _find_end_of_name(understanding, form, labels)
-    if end and wrong <= {labels[0].field}:
-        return _read_begun(understanding, form, labels, end, read_as_asked)
     named = wrong or {label.field for label in labels if label.is_whole}
-    item = form.field(named.pop()) if len(named) == 1 else None
-    return _read_short(understanding, form, item, read_as_asked) if item else None
+    begins = bool(end) and wrong <= {labels[0].field}
+    path = labels[0].field if begins else named.pop() if len(named) == 1 else ""
+    item = form.field(path)
+    if item is None or (only_texts and not is_text(item)):
+        return None
+    if begins:
+        return _read_begun(understanding, form, labels, end, read_as_asked)
+    return _read_short(understanding, form, item, read_as_asked)
 
 
 def _list_wrong(understanding: Understanding, labels: tuple[Label, ...]) -> set[str]:
@@ -59,12 +63,13 @@ def _read_begun(
         return Reading(named=(labels[0].field,)) if form.asks_what_to_change else None
     if item is None:
         return None
-    if item.spec.kind not in (Kind.TEXT, Kind.PERSON):
+    if not is_text(item):
         return _read_short(understanding, form, item, read_as_asked)
     names_others = any(label.field != item.path and label.start >= start for label in labels)
     is_plain = all(word.key not in PARTING for word in understanding.words[start:last])
     is_plain = is_plain and understanding.begins.isdisjoint(range(start + 1, last))
-    if is_long_text(item.spec, understanding.learned) or is_plain:
+    is_wrong = any(cue.start == start and cue.name in _WRONG for cue in understanding.cues)  # "The name is wrong."
+    if is_long_text(item.spec, understanding.learned) or (is_plain and not is_wrong):
         if start == end or names_others:
             return None
         position = understanding.find_position(start, last)
@@ -82,7 +87,7 @@ def _read_short(
     texts = [text for text in read_as_asked(item.path).taken if text.field == item.path]
     if texts:
         return Reading(taken=(replace(texts[0], by=CORRECTION, is_echoed=True),))
-    if item.spec.kind not in (Kind.TEXT, Kind.PERSON):
+    if not is_text(item):
         return None
     is_wrong = any(cue.name in _WRONG for cue in understanding.cues) or understanding.find_move(MoveKind.NEGATE)
     return Reading(named=(item.path,)) if is_wrong or form.asks_what_to_change else None

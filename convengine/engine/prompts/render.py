@@ -55,11 +55,11 @@ def list_names(text: str) -> frozenset[str]:
 
 
 def render_lenient(
-    text: str, variables: Mapping[str, Json], *, truth: Mapping[bool | None, str] | None = None
+    text: str, variables: Mapping[str, Json], *, truth: Mapping[bool, str] | None = None
 ) -> RenderedText:
     """The text of an EXACT answer or a progress text. A name without a value prints nothing. Never raises.
 
-    `truth`: the words for true, false and null in a sentence for people. There no full stop follows that of a value.
+    `truth`: the words for true and false in a sentence for people. There no full stop follows that of a value.
     """
     if not has_expressions(text):
         return RenderedText(text)

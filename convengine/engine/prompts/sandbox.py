@@ -63,8 +63,8 @@ GLOBALS: Mapping[str, Any] = {**FUNCTIONS, "null": None}
 def _print_value(context: Context, value: Json) -> str:
     work = get_work(context)
     work.spend(measure_cost(value))
-    has_word = work.truth is not None and (isinstance(value, bool) or value is None)
-    text: str = limit_value(work.truth[value] if has_word and work.truth else to_text(value))
+    is_truth = isinstance(value, bool)
+    text: str = limit_value(work.truth[value] if is_truth and work.truth else to_text(value))
     work.spend(len(text) // 256)
     return text
 

@@ -91,12 +91,12 @@ class RenderLimit(ValueError):
 class Work:
     """The count of one rendering, and the plain names that were missing, and those that printed nothing.
 
-    `truth`: how true, false and null are printed.
+    `truth`: how true and false are printed.
     """
 
     __slots__ = ("_left", "empty", "missing", "truth")
 
-    def __init__(self, truth: Mapping[bool | None, str] | None = None) -> None:
+    def __init__(self, truth: Mapping[bool, str] | None = None) -> None:
         self._left = MAX_WORK
         self.truth = truth
         self.missing: dict[str, None] = {}

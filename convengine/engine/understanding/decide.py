@@ -190,7 +190,8 @@ def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
 
 def _is_only_number(claim: Claim, explained: Explained) -> bool:
     """True for the one number of an answer to the question for it: "it's 240 across the window, we measured it"."""
-    if claim.field is not explained.form.asked_field or claim.span.sort is not Sort.NUMBER:
+    is_asked = claim.field is explained.form.asked_field and claim.span.sort is Sort.NUMBER
+    if not is_asked or "counter" in claim.span.phrase.slots:
         return False
     spans = [span for span in explained.understanding.spans if span.sort is Sort.NUMBER]
     return len(spans) == 1 and claim.clause.force is Force.STATES

@@ -94,29 +94,23 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
 def _read_named_change(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Reading | None:
     """The change of a field that is named, once the form has all its values, with what else the message changes.
 
-    Returns None for none, and for a field whose value is rather found by its own form, like a day.
+    Returns None for none.
     """
     open_form = make_open_form(session, turn, row, form, is_opener=False)
     if not (open_form.is_confirming or open_form.asks_what_to_change):
         return None
+    reading = read_message(session, turn, row)
     change = read_named_change(
         understand_message(session, turn, form),
         open_form,
         lambda path: read_as_open(session, turn, row, [path], asked_path=path),
+        only_texts=reading.gives_anything,
     )
-    reading = read_message(session, turn, row)
-    if change is None or not _names_text(form, change):
-        return None if reading.gives_anything else change
-    text = change.taken[0] if change.taken else None
-    others = (item for item in reading.taken if text and not (text.start < item.end and item.start < text.end))
-    return replace(change, taken=(*change.taken, *(item for item in others if text and item.field != text.field)))
-
-
-def _names_text(form: Form, change: Reading) -> bool:
-    """True for a text: other values are rather found by their own form, several in a message."""
-    paths = (*change.named, *(item.field for item in change.taken))
-    fields = (form.field(path) for path in paths)
-    return any(field is not None and field.spec.kind in (Kind.TEXT, Kind.PERSON) for field in fields)
+    text = change.taken[0] if change and change.taken else None
+    if change is None or text is None:
+        return change
+    others = (item for item in reading.taken if not (text.start < item.end and item.start < text.end))
+    return replace(change, taken=(*change.taken, *(item for item in others if item.field != text.field)))
 
 
 def _find_correctable(session: Session, turn: Turn, *, allows_edit: bool) -> OutputSchema | None:

@@ -245,7 +245,7 @@ def _summarize(session: Session, turn: Turn, form: Form) -> str:
 
 
 def say_fields(session: Session, turn: Turn) -> dict[str, str]:
-    """The values of a form with `x-spoken` as its answers say them: a day, a time, the label of an option.
+    """The values of a form with `x-spoken` as its answers say them: a day, a time, the label of an option, none.
 
     Numbers, amounts and texts stay as they are stored: a text may write the currency itself.
     """
@@ -253,17 +253,29 @@ def say_fields(session: Session, turn: Turn) -> dict[str, str]:
     if form is None:
         return {}
     locale = find_form_locale(session, turn, form)
-    values = {field: session.context.get(field.path) for field in form.fields if field.spec.kind in _SPOKEN}
-    return {field.path: say_value(field.spec, value, locale) for field, value in values.items() if value is not None}
+    values = {field: session.context.get(field.path) for field in form.fields}
+    said = {field: value for field, value in values.items() if field.spec.kind in _SPOKEN and value is not None}
+    left_out = LeftOut(get_tables(locale).say["left_out"])
+    texts = {field.path: left_out for field, value in values.items() if value is None and field.path in session.context}
+    return {**texts, **{field.path: say_value(field.spec, value, locale) for field, value in said.items()}}
 
 
-def find_truth_words(session: Session, turn: Turn) -> dict[bool | None, str] | None:
-    """How answers of a form with `x-spoken` print true, false, and what was left out. Returns None for another form."""
+class LeftOut(str):
+    """What an answer says of an optional field that was skipped; a condition sees no value."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def find_truth_words(session: Session, turn: Turn) -> dict[bool, str] | None:
+    """How answers of a form with `x-spoken` print true and false. Returns None for another form."""
     form = _find_spoken_form(session, turn)
     if form is None:
         return None
     say = get_tables(find_form_locale(session, turn, form)).say
-    return {True: str(say["yes"]), False: str(say["no"]), None: str(say["left_out"])}
+    return {True: str(say["yes"]), False: str(say["no"])}
 
 
 def _find_spoken_form(session: Session, turn: Turn) -> Form | None:

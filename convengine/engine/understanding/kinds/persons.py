@@ -33,6 +33,9 @@ _ENDS = frozenset(",;!?-")
 #: Values that may stand beside a name that is all the rest of a message.
 _BESIDE = ("date", "marked_clock", "counted_head", "number")
 
+#: A name is not said again in full behind more words.
+_MOST_BETWEEN = 8
+
 
 class PersonFinder:
     """Finds names of people (`Sort.PERSON`)."""
@@ -208,7 +211,8 @@ def _is_fragment(chart: Chart, start: int, end: int) -> bool:
 
 def _find_whole(chart: Chart, start: int, end: int) -> tuple[int, int]:
     """The whole name that repeats a single one: "Hill, Ann Hill", "Gabi, so Gabi Hill"; else the one that is known."""
-    later = (at for at in range(end + 1, len(chart.words) - 1) if end == start + 1 and _is_capital(chart, at))
+    last = min(len(chart.words) - 1, end + _MOST_BETWEEN)
+    later = (at for at in range(end + 1, last) if end == start + 1 and _is_capital(chart, at))
     wholes = ((at, _find_end(chart, at, is_sure=False)) for at in later)
     key = chart.words[start].key
     return next(
