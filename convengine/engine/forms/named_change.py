@@ -65,17 +65,20 @@ def _read_begun(
         return None
     if not is_text(item):
         return _read_short(understanding, form, item, read_as_asked)
-    names_others = any(label.field != item.path and label.start >= start for label in labels)
-    is_plain = all(word.key not in PARTING for word in understanding.words[start:last])
-    is_plain = is_plain and understanding.begins.isdisjoint(range(start + 1, last))
-    is_wrong = any(cue.start == start and cue.name in _WRONG for cue in understanding.cues)  # "The name is wrong."
-    if is_long_text(item.spec, understanding.learned) or (is_plain and not is_wrong):
-        if start == end or names_others:
-            return None
-        position = understanding.find_position(start, last)
-        text = understanding.quote(start, last)
-        return Reading(taken=(Taken(item.path, text, *position, CORRECTION, is_echoed=True),))
-    return _read_short(understanding, form, item, read_as_asked)
+    if not (is_long_text(item.spec, understanding.learned) or _is_plain(understanding, start, last)):
+        return _read_short(understanding, form, item, read_as_asked)
+    if start == end or any(label.field != item.path and label.start >= start for label in labels):
+        return None
+    position = understanding.find_position(start, last)
+    text = understanding.quote(start, last)
+    return Reading(taken=(Taken(item.path, text, *position, CORRECTION, is_echoed=True),))
+
+
+def _is_plain(understanding: Understanding, start: int, end: int) -> bool:
+    """True for a text in one piece that is not the "wrong" of "the name is wrong"."""
+    is_wrong = any(cue.start == start and cue.name in _WRONG for cue in understanding.cues)
+    is_one = all(word.key not in PARTING for word in understanding.words[start:end])
+    return is_one and not is_wrong and understanding.begins.isdisjoint(range(start + 1, end))
 
 
 def _read_short(

@@ -183,18 +183,9 @@ def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
         return Doubt.UNCLEAR
     if claim.label is None and _may_be_talk(claim, explained):
         return Doubt.UNEXPLAINED
-    if not explained.list_unexplained(claim.clause) or _is_only_number(claim, explained):
+    if not explained.list_unexplained(claim.clause):
         return None
     return None if holds(Principle.SURE_VALUES) and not claim.span.is_weak else Doubt.UNEXPLAINED
-
-
-def _is_only_number(claim: Claim, explained: Explained) -> bool:
-    """True for the one number of an answer to the question for it: "it's 240 across the window, we measured it"."""
-    is_asked = claim.field is explained.form.asked_field and claim.span.sort is Sort.NUMBER
-    if not is_asked or "counter" in claim.span.phrase.slots:
-        return False
-    spans = [span for span in explained.understanding.spans if span.sort is Sort.NUMBER]
-    return len(spans) == 1 and claim.clause.force is Force.STATES
 
 
 def _names_unknown_zone(claim: Claim, explained: Explained) -> bool:
