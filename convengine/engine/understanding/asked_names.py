@@ -58,33 +58,37 @@ def take_name(item: FormField, explained: Explained, claims: Sequence[Claim]) ->
 
 
 def _choose(names: Sequence[_Name]) -> Sequence[_Name]:
-    """The names without parts of others, and those with capitals where there are any."""
-    wholes = [name for name in names if not any(name.keys < other.keys for other in names)]
+    """The names without single words of others, and those with capitals where there are any."""
+    parts = {key for name in names if len(name.keys) > 1 for key in name.keys}
+    wholes = [name for name in names if len(name.keys) > 1 or parts.isdisjoint(name.keys)]
     return [name for name in wholes if name.is_capital] or wholes
 
 
 def _list_names(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Iterator[_Name]:
     """What is left of each part of the message without the small words around it, where that may be a name."""
     understanding, words = explained.understanding, TextWords(explained.understanding)
-    small, others = _list_small(item, explained), _list_other_names(item, explained)
+    small, passed = _list_small(item, explained), _list_passed(item, explained, claims)
     is_noun = not understanding.chart.grammar.nodes.get("capital_word")  # Every noun has a capital in the language.
-    denying = [clause for clause in understanding.clauses if clause.force is Force.DENIES]
-    passed = cover(claim.span for claim in claims) | cover(denying)
+    telling = sorted(explained.content - small)
     for first, last in _split(explained):
         content = [at for at in range(first, last) if at not in small]
         start, end = (content[0], content[-1] + 1) if content else (first, first)
         keys = frozenset(word.key for word in understanding.words[start:end])
-        if 0 < end - start <= MOST_SHORT and start not in passed and not keys & others and words.are_name(start, end):
+        if 0 < end - start <= MOST_SHORT and passed.isdisjoint(range(start, end)) and words.are_name(start, end):
             is_capital = understanding.text[understanding.words[start].start].isupper()
-            is_framed, is_only = words.is_framed(start), explained.content - small <= {*range(start, end)}
+            is_framed = words.is_framed(start)
+            is_only = not telling or start <= telling[0] <= telling[-1] < end
             name = _Name(start, end, keys, is_capital, is_framed, is_framed or start == first == 0, is_only)
             yield from [name] if name.is_written(is_noun=is_noun) else []
 
 
-def _list_other_names(item: FormField, explained: Explained) -> set[str]:
-    """The words of the names of other fields only."""
+def _list_passed(item: FormField, explained: Explained, claims: Sequence[Claim]) -> set[int]:
+    """The words of other values, of denials, and of the names of other fields only."""
+    understanding, labels = explained.understanding, {word for label in item.labels for word in label}
     others = {word for other in explained.form.fields if other is not item for label in other.labels for word in label}
-    return others - {word for label in item.labels for word in label}
+    denying = [clause for clause in understanding.clauses if clause.force is Force.DENIES]
+    named = {at for at, word in enumerate(understanding.words) if word.key in others - labels}
+    return cover(claim.span for claim in claims) | cover(denying) | named
 
 
 def _list_small(item: FormField, explained: Explained) -> set[int]:
