@@ -253,11 +253,13 @@ def say_fields(session: Session, turn: Turn) -> dict[str, str]:
     if form is None:
         return {}
     locale = find_form_locale(session, turn, form)
-    values = {field: session.context.get(field.path) for field in form.fields}
-    said = {field: value for field, value in values.items() if field.spec.kind in _SPOKEN and value is not None}
+    values = {field: session.context.get(field.path) for field in form.fields if field.path in session.context}
     left_out = LeftOut(get_tables(locale).say["left_out"])
-    texts = {field.path: left_out for field, value in values.items() if value is None and field.path in session.context}
-    return {**texts, **{field.path: say_value(field.spec, value, locale) for field, value in said.items()}}
+    return {
+        field.path: left_out if value is None else say_value(field.spec, value, locale)
+        for field, value in values.items()
+        if value is None or field.spec.kind in _SPOKEN
+    }
 
 
 class LeftOut(str):
