@@ -57,7 +57,7 @@ def _read_begun(
     read_as_asked: Callable[[str], Reading],
 ) -> Reading | None:
     """What a message changes that begins with the name of a field, up to a word."""
-    start = _find_text_start(understanding, end)
+    start = _skip_wrong(understanding, _find_text_start(understanding, end))
     last, item = _strip_end(understanding, start), form.field(labels[0].field)
     if start >= last:
         return Reading(named=(labels[0].field,)) if form.asks_what_to_change else None
@@ -72,6 +72,15 @@ def _read_begun(
     position = understanding.find_position(start, last)
     text = understanding.quote(start, last)
     return Reading(taken=(Taken(item.path, text, *position, CORRECTION, is_echoed=True),))
+
+
+def _skip_wrong(understanding: Understanding, start: int) -> int:
+    """The sentence behind the "still wrong" of "What happened is still wrong. He was drilling."; else the same word."""
+    small, at = cover(cue for cue in understanding.cues if cue.name == "filler"), start
+    while at in small:
+        at += 1
+    is_wrong = any(cue.start == at and cue.name in ("correction", "rejection") for cue in understanding.cues)
+    return min((begin for begin in understanding.begins if begin > at), default=at) if is_wrong and at > 0 else start
 
 
 def _is_plain(understanding: Understanding, start: int, end: int) -> bool:

@@ -320,8 +320,9 @@ def _list_longest(form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
     first.
     """
 
-    def rank(claim: Claim) -> tuple[int, bool, _Rank]:
-        return claim.span.start - claim.span.end, claim.span.is_weak, _rank(form, claim)
+    def rank(claim: Claim) -> tuple[int, bool, int, _Rank]:
+        # The "two months ago" of "I moved in two months ago".
+        return claim.span.start - claim.span.end, claim.span.is_weak, -claim.span.end, _rank(form, claim)
 
     spans: list[Span] = []
     for claim in sorted(claims, key=rank):
