@@ -18,8 +18,9 @@ def drop_second_stop(before: str, after: str) -> str:
     is_stop = after.startswith(".") and not after[1:2].strip()
     if is_stop and before.endswith(_ENDS):
         return after[1:]
-    last, first = before.rsplit(" ", maxsplit=1)[-1], after.lstrip(" ").split(" ")[0].rstrip(".,;:!?")
-    return after.lstrip(" ")[len(first) :] if last == first and first.isalpha() else after
+    word = after[1:].partition(" ")[0].rstrip(".,;:!?")
+    is_twice = after.startswith(" ") and word.isalpha() and before.rpartition(" ")[2] == word
+    return after[1 + len(word) :] if is_twice else after
 
 
 def find_nearest(word: str, known: Iterable[str], similar: float = _SIMILAR) -> str | None:

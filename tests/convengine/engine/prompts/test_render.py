@@ -77,10 +77,12 @@ def test_a_template_renders_as_import_and_save_store_it(template: str, text: str
         ("{{ said }}. Next", "It barks. Next"),
         ("{{ asked }}.", "Why?"),
         ("{{ name }}. {{ said }}...", "Al. It barks...."),
+        ("at {{ time }} Uhr.", "at 9 Uhr."),
+        ("{{ name }}Al, {{ name }} Albert", "AlAl, Al Albert"),
     ],
 )
 def test_a_sentence_for_people_has_words_for_true_and_one_full_stop(template: str, text: str) -> None:
-    values = {"y": True, "said": "It barks.", "asked": "Why?", "name": "Al"}
+    values = {"y": True, "said": "It barks.", "asked": "Why?", "name": "Al", "time": "9 Uhr"}
 
     assert render_lenient(template, values, truth={True: "yes", False: "no"}).text == text
     assert render_lenient("{{ y }} {{ said }}.", values).text == "true It barks.."
