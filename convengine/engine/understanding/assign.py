@@ -281,7 +281,7 @@ def _rank(form: OpenForm, claim: Claim) -> _Rank:
 def _is_full(claim: Claim) -> bool:
     """True for "the 21st of November" beside "on Friday", and for "5:45 in the evening" beside "quarter to 6"."""
     is_dated = claim.span.sort is not Sort.DAY or "month" in claim.span.phrase.slots
-    return is_dated and len(claim.resolved.values) == 1
+    return (is_dated and len(claim.resolved.values) == 1) or not holds(Principle.FULL_VALUES)
 
 
 def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:

@@ -43,7 +43,7 @@ def read_free_text(
         return None
     if is_long_text(item.spec, understanding.learned):
         return _take_told(item, explained, claims)
-    is_longer = len(understanding.chart.content) > _MOST_OF_YES_OR_NO
+    is_longer = len(understanding.chart.content) > _MOST_OF_YES_OR_NO and holds(Principle.ASKED_NAMES)
     if is_longer and asks_for_name(item, understanding.chart.grammar) and (name := take_name(item, explained, claims)):
         return name
     return _take_short(item, explained, claims) or _take_rest(item, explained, claims)
@@ -167,7 +167,7 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
         is_other = bool(claims) or takes_only_name(item, understanding.chart.grammar)
         return None if is_other else _offer_sentence(item, understanding)
     related = [piece for piece in pieces if piece.relations & relations]
-    if STREET in relations and (address := _list_address(explained, meant)):
+    if address := _list_address(explained, meant) if STREET in relations else []:
         return _make_text(item, explained, address, valued, is_part=len(address) < len(meant))
     if len(related) == 1 and holds(Principle.RELATIONS):
         return _make_text(item, explained, related, valued, is_part=len(pieces) > 1)
@@ -188,6 +188,8 @@ def _is_cut(understanding: Understanding, last: Piece, end: int, pieces: Sequenc
 def _list_address(explained: Explained, pieces: Sequence[Piece]) -> list[Piece]:
     """The parts of "Park House, Park Street 4 in York, third floor": those beside the first number, and the rest."""
     understanding = explained.understanding
+    if not holds(Principle.WHOLE_TEXTS):
+        return []
     parts = (
         part for part in _group_by_sentence(understanding, pieces) if any(has_number(understanding, it) for it in part)
     )
@@ -322,7 +324,8 @@ def _make_text(
     """The text from the first to the last of some pieces. `is_part`: the message has more."""
     understanding, words = explained.understanding, TextWords(explained.understanding)
     start, end = pieces[0].start, pieces[-1].end
-    start, end = words.widen(start, end, valued | _list_bounds(explained, item, start, end))
+    if holds(Principle.WHOLE_TEXTS):
+        start, end = words.widen(start, end, valued | _list_bounds(explained, item, start, end))
     first, last = understanding.find_position(start, words.strip_end(start, end))
     text, clause = understanding.text[first:last], pieces[0].clause
     if clause is not None and clause.force is Force.SUPPOSES:

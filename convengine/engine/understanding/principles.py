@@ -24,6 +24,12 @@ class Principle(StrEnum):
     ASKED_TEXTS = "asked-texts"
     #: Of a sentence, a short text takes a name, a code, or what stands behind a frame or a relation, and nothing else.
     MARKED_TEXTS = "marked-texts"
+    #: A short text in a sentence has all words that belong to it, and an address its parts behind commas.
+    WHOLE_TEXTS = "whole-texts"
+    #: Where a name is asked for, it is looked for in each part of the answer, without the small words around it.
+    ASKED_NAMES = "asked-names"
+    #: What is said in full goes before what is said vaguely, and a vague day or time counts only where it is asked for.
+    FULL_VALUES = "full-values"
     #: Of several pieces that are left, "in", "to" or "from" chooses one, and then a capital.
     RELATIONS = "relations"
     #: A text that was not asked for is taken behind "to" or "from" of the only field that they mean.

@@ -15,6 +15,7 @@ from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext,
 from convengine.engine.understanding.kinds.find import find_phrases, is_range, starts_inside_number
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages
+from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import (
     Reason,
     Resolved,
@@ -145,7 +146,8 @@ class DayFinder:
 
 def _is_vague(span: Span, phrase: Phrase) -> bool:
     """True for the "4." of "sie ist 4.", the "first" of "the first floor", and the "now" of "that's right now"."""
-    return (phrase.means == "day_only" and span.is_weak) or "now" in phrase.slots
+    is_vague = (phrase.means == "day_only" and span.is_weak) or "now" in phrase.slots
+    return is_vague and holds(Principle.FULL_VALUES)
 
 
 def _move_days(days: tuple[date, ...], clock: Phrase, situation: Situation) -> tuple[date, ...]:
