@@ -1,4 +1,4 @@
-"""A change that begins with the name of a field: "what happened", "the names should be Tom and Jerry"."""
+"""A change that names a field: its name alone, with a new text behind it, or in a sentence that says it is wrong."""
 
 from collections.abc import Callable
 from dataclasses import replace
