@@ -14,7 +14,8 @@ from django.contrib.auth.hashers import PBKDF2PasswordHasher
 from django.core.management.commands import flush
 from django.db import connection
 
-from convengine.engine.understanding.phrases.models import NoStore, use_store
+from convengine.engine.understanding.phrases.models import use_store
+from convengine.engine.understanding.phrases.store import NoStore
 from tests.database import allow_changing_turns, list_flush_statements, use_clone, use_migrated_file
 from tests.kinds import SIGNS, list_files, list_share
 from tests.migrated import copy_migrated

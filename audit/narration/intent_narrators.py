@@ -28,6 +28,7 @@ from convengine.engine.turn.labels import state_label
 from convengine.engine.turn.scope import ANY, INTENT_COLLISION, UNKNOWN
 from convengine.engine.turn.stage import Tone
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, DECISION, ENGINE_RETURN
+from convengine.engine.understanding.phrases.book import ANSWER
 from convengine.engine.understanding.phrases.explain import LEAST_NEAR
 from convengine.engine.understanding.phrases.matching import LEAST_LIKENESS, OPTION, PART
 from convengine.engine.understanding.phrases.wording import list_keys
@@ -59,6 +60,7 @@ _FITS: Mapping[str, str] = {
 _BY_BASIS: Mapping[Json, str] = {
     OPTION: "the message names an option of its form, and is nearest to the phrase ",
     PART: "a part of the message is near to the phrase ",
+    ANSWER: "the message is near to the answer, or to the phrase ",
 }
 
 
@@ -158,7 +160,8 @@ def find_likeliest(turn: NarratedTurn, index: int) -> ExtraParts:
     intent = Fact(
         quote_intent(row.intent_code), row.intent_code, seq, (*path, "id"), RowRef(_TABLE, key), "intent_code"
     )
-    left_out = _find_reason_to_leave_out(turn, index, row.intent_code, compared.get("likeness"))
+    likeness = None if compared.get("basis") == ANSWER else compared.get("likeness")
+    left_out = _find_reason_to_leave_out(turn, index, row.intent_code, likeness)
     name = "likeliest" if missing is None else "missing"
     return {name: (intent,), "confidence": (confidence,), "needed": (needed,), "leftOut": left_out}
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 #: The exit status when a required measure is not reached, and when nothing could be evaluated.
 BELOW, IMPOSSIBLE = 1, 2
 #: The options that need no project.
-_CORPORA = frozenset({"--read", "--intents", "--cross-validate"})
+_CORPORA = frozenset({"--read", "--intents", "--answers", "--cross-validate"})
 #: Seconds between two lines of progress where the terminal cannot show one that changes.
 _PAUSE = 10.0
 
@@ -46,10 +46,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cross-validate", nargs="+", type=Path, metavar="FILE", help="Cross-validate the messages of files instead."
     )
     kinds.add_argument("--intents", type=Path, metavar="FILE", help="Decide on the messages of a corpus of intents.")
+    kinds.add_argument(
+        "--answers", type=Path, metavar="FILE", help="Find the answers to the messages of a corpus of FAQ lines."
+    )
     kinds.add_argument("--read", type=Path, metavar="FILE", help="Read the messages of a corpus into forms.")
     parser.add_argument("--phrases", type=int, metavar="N", help="Of --intents: only the first N phrases of each.")
     parser.add_argument("--forms", type=Path, metavar="FILE", help="Of --read: the JSON Schemas that lines name.")
-    parser.add_argument("--score", action="store_true", help="Of --read and --intents: print the measures instead.")
+    parser.add_argument(
+        "--score", action="store_true", help="Print the measures instead (--read, --intents, --answers)."
+    )
     parser.add_argument("--folds", type=int, default=5, metavar="N", help="Parts of a cross-validation. Default: 5.")
     parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="Also write a report in the format of JUnit.")
@@ -71,7 +76,7 @@ def evaluate_corpus(arguments: Sequence[str]) -> int:
     add_arguments(parser)
     options = vars(parser.parse_args(list(arguments)))
     if options["files"]:
-        parser.error("FILE cannot be combined with --read, --intents or --cross-validate")
+        parser.error("FILE cannot be combined with --read, --intents, --answers or --cross-validate")
     return run(options, lambda report: _evaluate_files(options, report))
 
 
@@ -85,10 +90,11 @@ def run(options: Mapping[str, Any], evaluate: "Callable[[Progress], dict[str, An
 
     try:
         thresholds = parse_thresholds(options["fail_under"])
-        is_listing = options["read"] or (options["intents"] and not options["score"])
+        has_corpus = options["intents"] or options["answers"]
+        is_listing = options["read"] or (has_corpus and not options["score"])
         if is_listing and (thresholds or any(options[name] for name in ("junit", "rasa_report", "json"))):
             raise EvaluationError(
-                "--fail-under, --junit, --rasa-report and --json need labelled files or --intents --score."
+                "--fail-under, --junit, --rasa-report and --json need labelled files, or --score and a corpus."
             )
         if options["phrases"] is not None and options["phrases"] < 1:
             raise EvaluationError("--phrases is at least 1.")
@@ -130,7 +136,7 @@ def _evaluate_files(options: Mapping[str, Any], report: "Progress") -> dict[str,
     from convengine.evaluation.labelled import read_files
     from convengine.evaluation.measures import summarize_intents
 
-    if options["intents"]:
+    if options["intents"] or options["answers"]:
         outcomes = []
         corpus = _read_corpus(options)
         for outcome in corpus.decide(options["phrases"]):
@@ -144,13 +150,16 @@ def _evaluate_files(options: Mapping[str, Any], report: "Progress") -> dict[str,
 
 def _decide(options: Mapping[str, Any]) -> Iterator[str]:
     for outcome in _read_corpus(options).decide(options["phrases"]):
-        yield json.dumps({"message": outcome.message, **outcome.decision.to_json()}, ensure_ascii=False)
+        decision = outcome.decision.to_json()
+        if options["answers"]:
+            decision = {"decision": decision["decision"], "ranked": decision["ranked"], "cards": []}
+        yield json.dumps({"message": outcome.message, **decision}, ensure_ascii=False)
 
 
 def _read_corpus(options: Mapping[str, Any]) -> "IntentCorpus":
     from convengine.evaluation.corpus import read_corpus
 
-    return read_corpus(options["intents"])
+    return read_corpus(options["intents"] or options["answers"], has_lines=bool(options["answers"]))
 
 
 def _read(options: Mapping[str, Any]) -> Iterator[str]:

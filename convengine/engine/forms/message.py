@@ -35,7 +35,8 @@ from convengine.engine.understanding.language import Tables, get_tables, list_la
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.phrases.force import has_request
-from convengine.engine.understanding.phrases.matching import PhraseMatches, find_same_phrases, match_in_turn
+from convengine.engine.understanding.phrases.matching import find_same_phrases
+from convengine.engine.understanding.phrases.recorded import match_in_turn
 from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.read import read_into_form
@@ -82,7 +83,11 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
     )
     # An intent that takes the message goes before what is learned; beside a form, only a phrase as a whole does.
     is_taken = bool(session.intent_source or is_same_phrase(session, turn))
-    is_taken = is_taken or (form is None and bool(match_message(session, turn).hits)) or _asks_for_text(session, form)
+    is_taken = (
+        is_taken
+        or (form is None and bool(match_in_turn(turn, session.user_text).hits))
+        or _asks_for_text(session, form)
+    )
     key = "understanding", by_tables, is_taken
     return turn.memo.get(key, lambda: _complete(session, turn, by_tables, is_taken=is_taken))
 
@@ -254,7 +259,7 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
         return True
     if is_bare_answer(session, turn):
         return False
-    hits = match_message(session, turn).hits
+    hits = match_in_turn(turn, session.user_text).hits
     return any(
         match.is_identical or (match.confidence >= VERY_SURE and match.intent != code(session.intent)) for match in hits
     )
@@ -281,11 +286,6 @@ def is_more_than_values(session: Session, turn: Turn, row: OutputSchema) -> bool
     """True for a phrase as a whole that is not only values of the form: its intent takes the message."""
     reading = read_message(session, turn, row)
     return is_same_phrase(session, turn) and (bool(reading.unexplained) or not reading.taken)
-
-
-def match_message(session: Session, turn: Turn) -> PhraseMatches:
-    """The intents that the message means by phrases."""
-    return match_in_turn(turn, session.user_text)
 
 
 def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:

@@ -38,6 +38,8 @@ class IntentLine:
     #: The page of the phrase; blank for one that is not saved.
     phrase_url: str
     is_meant: bool
+    #: How near the message is to the question, to it with the answer and to the answer; blank if phrases decide.
+    cosines: str = ""
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,13 @@ def _describe_intent(snapshot: Snapshot, match: IntentMatch, *, is_meant: bool) 
     phrase = match.phrase
     url = row_url(rows.Classifier.table, phrase.key) if isinstance(phrase.key, int) else ""
     name = get_intent_name(snapshot, match.intent)
-    return IntentLine(name, format_confidence(match.confidence), shorten_line(phrase.text, _LONGEST), url, is_meant)
+    text = shorten_line(phrase.text, _LONGEST)
+    return IntentLine(name, format_confidence(match.confidence), text, url, is_meant, _describe_cosines(match))
+
+
+def _describe_cosines(match: IntentMatch) -> str:
+    parts = zip(("question", "question with answer", "answer"), match.cosines, strict=False)
+    return ", ".join(f"{name} {cosine:.2f}" for name, cosine in parts)
 
 
 def _describe_difference(snapshot: Snapshot, ranked: Sequence[IntentMatch], recorded: Mapping[Any, float]) -> str:

@@ -27,7 +27,7 @@ def remove_old() -> Iterator[Counts]:
             # A draft that was published meanwhile.
             continue
         models.add(book.model_name)
-        vectors |= {name_vector(text, book.content.encoder) for text in book.content.list_texts()}
+        vectors |= {name_vector(text, book.content.encoder) for text in book.list_texts()}
     yield from _remove("classifiers", CePhraseModel.objects.filter(used_at__lt=before), models)
     yield from _remove("vectors", CePhraseVector.objects.filter(made_at__lt=before), vectors)
 

@@ -12,7 +12,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.phrases.matching import PhraseMatches, describe_matches, match_in_turn
+from convengine.engine.understanding.phrases.matching import PhraseMatches, describe_matches
+from convengine.engine.understanding.phrases.recorded import match_in_turn
 
 
 @dataclass(frozen=True)

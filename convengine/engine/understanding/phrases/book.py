@@ -12,15 +12,19 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.phrases.classifier import Content, Example, Ranked
+from convengine.engine.understanding.phrases.encoders import NO_VECTORS
 from convengine.engine.understanding.phrases.features import Synonyms
 from convengine.engine.understanding.phrases.intent_words import IntentWord, list_intent_words
-from convengine.engine.understanding.phrases.models import Ranker, get_classifier, name_model
+from convengine.engine.understanding.phrases.lines import AnsweredLine, FoundLine, LineFinder, list_lines
+from convengine.engine.understanding.phrases.models import Ranker, get_classifier, load_compared, name_model
 from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL, SYNONYMS
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.phrases.wording import list_keys, list_terms, spell_plainly
 from convengine.engine.understanding.understand import Understanding, understand
 from convengine.engine.understanding.words import Lexicon, split_text
 
+#: What speaks for an intent that was found by its questions and what it answers.
+ANSWER = "ANSWER"
 #: How many intents are ranked.
 _RANKED = 8
 #: The phrases whose words are kept.
@@ -53,8 +57,12 @@ class IntentMatch:
     #: The phrase of the intent that is nearest to the message, and how near it is, from 0 to 1.
     phrase: Phrase
     likeness: float = 1.0
-    #: What speaks for the intent, if it is not the whole message: an OPTION of its form, or a PART of the message.
+    #: What speaks for the intent, if it is not how like the whole message its phrases are: an OPTION of its form, a
+    #: PART of the message, or what it answers.
     basis: str = ""
+    #: How near the message is to the question, to the question with the answer, and to the answer, if it was found by
+    #: them.
+    cosines: tuple[float, ...] = ()
 
     @property
     def is_identical(self) -> bool:
@@ -71,8 +79,14 @@ class PhraseBook:
         words: Sequence[IntentWord] = (),
         synonyms: Synonyms = (),
         encoder: str = "",
+        lines: Sequence[AnsweredLine] = (),
     ) -> None:
-        """`words`: words of intents besides their phrases. `encoder`: the embedding model; blank for none."""
+        """`words`: words of intents besides their phrases. `encoder`: the embedding model; blank for none.
+
+        `lines`: the intents that are found by what they answer.
+        """
+        self.lines = tuple(lines)
+        self._finder: LineFinder | None = None
         self.phrases = tuple(phrases)
         examples = tuple(Example(phrase.intent, phrase.text.strip()) for phrase in phrases)
         self.content = Content(examples, tuple(Example(word.intent, word.text) for word in words), synonyms, encoder)
@@ -106,6 +120,10 @@ class PhraseBook:
     def get_classifier(self, messages: Sequence[str]) -> Ranker:
         """What the phrases train, or what decides on these messages in its place."""
         return get_classifier(self.content, self.model_name, [*map(_write_quietly, messages)])
+
+    def list_texts(self) -> list[str]:
+        """All texts whose vectors are needed."""
+        return [*self.content.list_texts(), *(text for line in self.lines for text in line.list_texts())]
 
     def find_identical(self, text: str) -> tuple[Phrase, ...]:
         """The phrases that a text is, word for word; else those that it is without greetings and courtesies."""
@@ -161,10 +179,16 @@ class PhraseBook:
             lexicon = self._lexicons[language] = Lexicon(self._words, base=language.tables.lexicon)
         return understand(text, language.tables, FINDERS, _VALUES, lexicon)
 
-    def rank(self, text: str, classifier: Ranker | None = None) -> tuple[IntentMatch, ...]:
-        """The intents that a text may mean, best first, at most _RANKED."""
-        classifier = classifier or self.get_classifier([text])
-        return tuple(map(self._make_match, classifier.rank(_write_quietly(text), _RANKED)))
+    def rank(self, text: str, classifier: Ranker | None = None, *, by_answers: bool = False) -> tuple[IntentMatch, ...]:
+        """The intents that a text may mean, best first, at most _RANKED. `by_answers`: lines are found by answers."""
+        classifier, quiet = classifier or self.get_classifier([text]), _write_quietly(text)
+        finder = self._get_finder() if by_answers and self.lines and classifier.substitution != NO_VECTORS else None
+        if finder is None:
+            return tuple(map(self._make_match, classifier.rank(quiet, _RANKED)))
+        ranked = classifier.rank(quiet, _RANKED + len(finder.intents))
+        learned = [self._make_match(each) for each in ranked if each.intent not in finder.intents]
+        by_answer = [self._make_line_match(line) for line in finder.find(quiet, _RANKED)]
+        return tuple(sorted((*learned, *by_answer), key=lambda match: (-match.confidence, match.intent))[:_RANKED])
 
     def find_nearer(self, phrase: Phrase, intent: str) -> tuple[Phrase, float] | None:
         """The phrase of an intent that a phrase is clearly more like than the others of its own, and by how much.
@@ -190,6 +214,20 @@ class PhraseBook:
     def _make_match(self, ranked: Ranked) -> IntentMatch:
         phrase = self._by_example[Example(ranked.intent, ranked.phrase)][0]
         return IntentMatch(ranked.intent, ranked.confidence, phrase, ranked.likeness)
+
+    def _make_line_match(self, line: FoundLine) -> IntentMatch:
+        phrase = self._by_example[Example(line.intent, line.question)][0]
+        return IntentMatch(line.intent, line.confidence, phrase, max(line.cosines), ANSWER, line.cosines)
+
+    def _get_finder(self) -> LineFinder | None:
+        """What finds the lines. Returns None while that is being made, and if the service fails."""
+        if self._finder is None:
+            intents = {line.intent for line in self.lines}
+            others = [example.text for example in self.content.examples if example.intent not in intents]
+            texts = [text for line in self.lines for text in line.list_texts()]
+            compared = load_compared([*dict.fromkeys((*others, *texts))], self.content.encoder)
+            self._finder = LineFinder(self.lines, others, *compared) if compared else None
+        return self._finder
 
 
 def _write_quietly(text: str) -> str:
@@ -218,13 +256,13 @@ def _find_book(snapshot: Snapshot) -> PhraseBook:
     listed = [row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase and not blank(row.pattern)]
     in_use = frozenset(intent for intent in {code(row.intent_code) for row in listed} if _is_in_use(snapshot, intent))
     words = tuple(dict.fromkeys(word for word in list_intent_words(snapshot) if word.intent in in_use))
-
-    def build() -> PhraseBook:
-        used = (row for row in listed if code(row.intent_code) in in_use)
-        phrases = (Phrase(row.classifier_id, code(row.intent_code), row.pattern or "") for row in used)
-        return PhraseBook([*phrases], words, synonyms, encoder)
-
-    return snapshot.table(rows.Classifier).memo.get(("phrase book", in_use, words, synonyms, encoder), build)
+    phrases = [Phrase(row.classifier_id, code(row.intent_code), row.pattern or "") for row in listed]
+    used = [phrase for phrase in phrases if phrase.intent in in_use]
+    lines = list_lines(snapshot, [(phrase.intent, phrase.text.strip()) for phrase in used])
+    made_from = in_use, words, synonyms, encoder, lines
+    return snapshot.table(rows.Classifier).memo.get(
+        ("phrase book", *made_from), lambda: PhraseBook(used, words, synonyms, encoder, lines)
+    )
 
 
 def _is_in_use(snapshot: Snapshot, intent: str) -> bool:

@@ -153,7 +153,7 @@ class Classifier:
         nearest = int(likeness.argmax())
         text = self._texts.texts[members[nearest]]
         intent = self._texts.classes[each + 1]
-        return Ranked(intent, _round(confidence), text, _round(likeness[nearest]))
+        return Ranked(intent, round_share(confidence), text, round_share(likeness[nearest]))
 
 
 class Content(NamedTuple):
@@ -314,7 +314,7 @@ def _make_design(texts: TrainingTexts) -> Numbers:
     return np.linalg.cholesky(products.astype(np.float64)).astype(np.float32)
 
 
-def _round(share: float) -> float:
+def round_share(share: float) -> float:
     """Three digits, and never 1: that is a message that is a phrase."""
     return min(round(float(share), 3), 0.999)
 

@@ -1,19 +1,15 @@
 """The intents that a message means by the phrases of a snapshot."""
 
-import hashlib
-import json
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, NamedTuple
 
 from convengine.engine.cached_property import cached_property
-from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.ports import LearnedSubject
+from convengine.engine.turn import live_settings
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
-from convengine.engine.understanding.phrases.book import IntentMatch, Phrase, PhraseBook, get_phrase_book
+from convengine.engine.understanding.phrases.book import ANSWER, IntentMatch, Phrase, PhraseBook, get_phrase_book
 from convengine.engine.understanding.phrases.encoders import is_service
 from convengine.engine.understanding.phrases.force import find_force
 from convengine.engine.understanding.phrases.models import Ranker
@@ -21,7 +17,6 @@ from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDE
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.phrases.wording import has_run, list_keys, list_terms, write_plainly
 from convengine.engine.understanding.understand import Understanding
-from convengine.json_value import Json
 
 #: How many intents are reported besides those that count, and how many the user is asked about.
 MAX_REPORTED, MAX_ASKED = 5, 3
@@ -56,8 +51,15 @@ class PhraseMatches:
     @property
     def likely(self) -> tuple[IntentMatch, ...]:
         """The intents that are meant, and those that the user could be asked about."""
-        near = (match for match in self.near if match.confidence >= self.min_near and match.likeness >= LEAST_LIKENESS)
+        best = max((match.confidence for match in self.near if match.basis == ANSWER), default=0.0)
+        near = (match for match in self.near if self._is_near(match, best))
         return (*self.hits, *near)
+
+    def _is_near(self, match: IntentMatch, best: float) -> bool:
+        """True for a match that the user could be asked about. Beside the best answer (`best`), others are shown."""
+        if match.basis == ANSWER:
+            return best >= self.min_near
+        return match.confidence >= self.min_near and match.likeness >= LEAST_LIKENESS
 
     @property
     def askable(self) -> tuple[IntentMatch, ...]:
@@ -72,6 +74,7 @@ class PhraseMatches:
             "score": match.confidence,
             "minScore": self.min_confidence,
             **({"basis": match.basis} if match.basis else {}),
+            **({"cosines": list(match.cosines)} if match.cosines else {}),
         }
 
 
@@ -83,7 +86,9 @@ def match_phrases(
     `interrupting`: only phrases that are tried while a form is open count. `own`: the intents of the questions beside
     the current flow, which need less confidence in a question.
     """
-    return _match(snapshot, _Message(get_phrase_book(snapshot), text or ""), interrupting=interrupting, own=own)
+    return match_message(
+        snapshot, ComparedMessage(get_phrase_book(snapshot), text or ""), interrupting=interrupting, own=own
+    )
 
 
 def find_same_phrases(snapshot: Snapshot, text: str | None) -> frozenset[str]:
@@ -96,13 +101,15 @@ def prepare_messages(snapshot: Snapshot, texts: Iterable[str]) -> None:
     """Have a service, if there is one, asked at once for all that several messages are compared by."""
     book = get_phrase_book(snapshot)
     if is_service(book.content.encoder):
-        messages = (_Message(book, text) for text in texts)
+        messages = (ComparedMessage(book, text) for text in texts)
         book.get_classifier(
             [part for message in messages if not message.says_nothing for part in message.list_ranked()]
         )
 
 
-def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: Collection[str]) -> PhraseMatches:
+def match_message(
+    snapshot: Snapshot, message: "ComparedMessage", *, interrupting: bool, own: Collection[str]
+) -> PhraseMatches:
     """The intents that a message means: by an equal phrase, else by rank, first of the whole and then of its parts.
 
     `interrupting` and `own`: see `match_phrases`.
@@ -118,11 +125,11 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
         return choice.choose(())
     if same := _match_surely(filter(choice.may_count, message.identical)):
         return choice.choose(same)
-    substitution, ranked = message.substitution, [*message.whole]
+    substitution, ranked = message.substitution, [*message.rank_whole(interrupting=interrupting)]
     if any(map(choice.may_count, message.with_same_terms)):
         ranked = _favour_same_terms(choice, message, ranked)
     if not choice.is_sure(ranked):
-        ranked = _keep_best([*ranked, *message.parts])
+        ranked = _keep_best([*ranked, *message.list_parts_beside(ranked)])
     if interrupting and own and message.asks:
         ranked = _favour(choice.list_counted(ranked), own)
     if not choice.is_sure(ranked):
@@ -132,69 +139,7 @@ def _match(snapshot: Snapshot, message: "_Message", *, interrupting: bool, own: 
     return replace(choice.choose(ranked), substitution=substitution)
 
 
-def match_in_turn(
-    turn: Turn, text: str | None, *, interrupting: bool = False, own: Collection[str] = ()
-) -> PhraseMatches:
-    """What `match_phrases` says, once in a turn, and recorded with it, so that its replay needs no classifier."""
-    request = {"text": text, "interrupting": interrupting, "own": sorted(own), "phrases": _find_digest(turn.snapshot)}
-
-    def compare() -> dict[str, Json]:
-        book = get_phrase_book(turn.snapshot)
-        message = turn.memo.get(("compared message", text), lambda: _Message(book, text or ""))
-        return _pack(_match(turn.snapshot, message, interrupting=interrupting, own=own))
-
-    def match() -> PhraseMatches:
-        return _unpack(turn.snapshot, turn.ports.learned.decide(LearnedSubject.PHRASES, request, compare))
-
-    return turn.memo.get(("phrases", text, interrupting, frozenset(own)), match)
-
-
-def _find_digest(snapshot: Snapshot) -> str:
-    """The phrases and settings that an answer is of: another configuration has another answer."""
-
-    def find() -> str:
-        settings = [live_settings.read(snapshot, setting).value for setting in (MIN_CONFIDENCE, MARGIN, MIN_NEAR)]
-        book = get_phrase_book(snapshot)
-        phrases = [[str(phrase.key), phrase.intent, phrase.text] for phrase in book.phrases]
-        content = [settings, phrases, book.content.words, book.content.synonyms]
-        content += [book.content.encoder] if book.content.encoder else []
-        content += [sorted(snapshot.active_intents)] if snapshot is not snapshot.whole else []
-        return hashlib.sha256(json.dumps(content).encode()).hexdigest()[:16]
-
-    return snapshot.memo.get("digest of phrases", find)
-
-
-def _pack(matches: PhraseMatches) -> dict[str, Json]:
-    """The matches as JSON that is recorded with the turn: phrases by their keys."""
-    listed: dict[str, Json] = {
-        name: [_pack_match(match) for match in part]
-        for name, part in (("hits", matches.hits), ("near", matches.near), ("elsewhere", matches.elsewhere))
-        if part or name != "elsewhere"
-    }
-    substitution = {"substitution": matches.substitution} if matches.substitution else {}
-    return {**listed, "bounds": [matches.min_confidence, matches.min_near], **substitution}
-
-
-def _pack_match(match: IntentMatch) -> list[Json]:
-    values: list[Any] = [match.intent, match.phrase.key, match.confidence, match.likeness]
-    return [*values, match.basis] if match.basis else values
-
-
-def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
-    """The matches of a recorded answer. Phrases whose rows are gone are left out."""
-    hits, near, elsewhere = (
-        tuple(
-            IntentMatch(intent, confidence, Phrase(key, intent, row.pattern or ""), likeness, *basis)
-            for intent, key, confidence, likeness, *basis in answer.get(part, ())
-            if (row := snapshot.row(rows.Classifier, key)) is not None
-        )
-        for part in ("hits", "near", "elsewhere")
-    )
-    needed, min_near = answer["bounds"]
-    return PhraseMatches(hits, near, needed, min_near, answer.get("substitution", ""), elsewhere)
-
-
-class _Message:
+class ComparedMessage:
     """A message that is compared with phrases: as it is, and in its parts; each when it is needed, once."""
 
     def __init__(self, book: PhraseBook, text: str) -> None:
@@ -228,13 +173,31 @@ class _Message:
         """Why another classifier ranks than that of the phrases; blank for that one."""
         return self._classifier.substitution
 
+    def rank_whole(self, *, interrupting: bool) -> Sequence[IntentMatch]:
+        """The intents that the whole message may mean. Beside a form, what asks nothing is rather for the form, and is
+        compared with no answers.
+        """
+        return self._whole if interrupting and not self.asks else self._whole_by_answers
+
     @cached_property
-    def whole(self) -> Sequence[IntentMatch]:
-        """The intents that the whole message may mean."""
+    def _whole(self) -> Sequence[IntentMatch]:
         return self._book.rank(self._ranked, self._classifier)
 
     @cached_property
-    def parts(self) -> Sequence[IntentMatch]:
+    def _whole_by_answers(self) -> Sequence[IntentMatch]:
+        return self._book.rank(self._ranked, self._classifier, by_answers=True)
+
+    def list_parts_beside(self, ranked: Sequence[IntentMatch]) -> Sequence[IntentMatch]:
+        """What the parts of the message may mean, without lines if these were found by answers: to an answer, a part is
+        soon near.
+        """
+        if not any(match.basis == ANSWER for match in ranked):
+            return self._parts
+        lines = {line.intent for line in self._book.lines}
+        return [match for match in self._parts if match.intent not in lines]
+
+    @cached_property
+    def _parts(self) -> Sequence[IntentMatch]:
         """The intents that the message may mean without its values and slips, and its clauses by themselves."""
         return [
             replace(match, confidence=round(match.confidence * share, 3), basis=PART)
@@ -291,6 +254,8 @@ class _Message:
 
         Less than 1 for a question beside what is open (`beside`: its intents), and for a form whose option is named.
         """
+        if match.basis == ANSWER:
+            return 1.0
         if match.intent in beside and self.asks:
             return _OWN
         return _OPTION if self._names_option(match.intent) else 1.0
@@ -311,7 +276,9 @@ def _match_surely(phrases: Iterable[Phrase]) -> list[IntentMatch]:
     return _keep_best([IntentMatch(phrase.intent, 1.0, phrase) for phrase in phrases])
 
 
-def _favour_same_terms(choice: "_Choice", message: "_Message", ranked: Sequence[IntentMatch]) -> list[IntentMatch]:
+def _favour_same_terms(
+    choice: "_Choice", message: "ComparedMessage", ranked: Sequence[IntentMatch]
+) -> list[IntentMatch]:
     """The intents of phrases with the same telling words: certain if the classifier, too, is for it first, else just
     sure. If such a phrase only asks where the message orders, or orders where it asks, it does not count.
     """

@@ -39,6 +39,7 @@ from convengine.engine.understanding.phrases.encoders import (
 )
 from convengine.engine.understanding.phrases.features import spell_beginning
 from convengine.engine.understanding.phrases.interim import InterimClassifier
+from convengine.engine.understanding.phrases.store import ModelStore, NoStore
 
 #: To be raised when the same phrases give other weights.
 _VERSION = 4
@@ -78,56 +79,6 @@ class Ranker(Protocol):
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
-
-
-class ModelStore(Protocol):
-    """What processes share: vectors and what classifiers learned, by their names."""
-
-    def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
-        """Those of the vectors that are known."""
-
-    def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
-        """Keep vectors that were not known."""
-
-    def load(self, name: str) -> bytes | None:
-        """The weights of a name. Returns None if they are not there."""
-
-    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
-        """The weights of a name; one process makes those that are missing, while others wait for it."""
-
-    def train(self, content: Content) -> bytes:
-        """What very many phrases teach, learned where no user is served. Raises TrainingFailed."""
-
-    def start(self, work: Callable[[], None]) -> bool:
-        """Do work that no user waits for. Returns False if there is too much of it."""
-
-
-class NoStore:
-    """Every process makes what it needs."""
-
-    def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
-        """None."""
-        return {}
-
-    def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
-        """Keep nothing."""
-
-    def load(self, name: str) -> bytes | None:
-        """None."""
-        return None
-
-    def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
-        """The weights, made if they are not there."""
-        return self.load(name) or make()
-
-    def train(self, content: Content) -> bytes:
-        """Learn it here."""
-        return train_content(content, self)
-
-    def start(self, work: Callable[[], None]) -> bool:
-        """Do it now."""
-        work()
-        return True
 
 
 class _Models:
@@ -225,6 +176,27 @@ def load_classifier(content: Content, name: str) -> None:
     _get_classifier(content, name)
 
 
+def load_compared(texts: Sequence[str], encoder: str) -> tuple[Encoder, dict[str, Vector]] | None:
+    """An encoder, and the vectors of texts that messages are compared with.
+
+    Returns None while there are too many new ones to wait for, which are made in the background, and for a service that
+    fails.
+    """
+    how, store = _making.get(), _get_store(Content((), encoder=encoder))
+    waits = len(texts) <= _MOST_AT_ONCE or how not in (Making.BACKGROUND, Making.PREVIEW)
+    try:
+        compared = load_encoder(encoder, store)
+        vectors = load_vectors(texts, store, compared, most_new=None if waits else _MOST_ENCODED)
+    except EncoderUnavailable:
+        return None
+    if len(vectors) == len(set(texts)):
+        return compared, vectors
+    if how is Making.BACKGROUND:
+        name = hashlib.sha256(json.dumps([*texts, encoder]).encode()).hexdigest()
+        _start(name, lambda: load_vectors(texts, _models.store, compared))
+    return None
+
+
 def _get_classifier(content: Content, name: str) -> Ranker:
     """The classifier, kept or made as `Making` says, or its interim. Raises EncoderUnavailable."""
     classifier = _models.find(name)
@@ -232,7 +204,7 @@ def _get_classifier(content: Content, name: str) -> Ranker:
         return classifier
     how = _making.get()
     if how is Making.BACKGROUND and _takes_long(content, name):
-        _start(content, name)
+        _start(name, partial(_make, content, name, _models.store))
         return _models.find(name) or _get_interim(content, name)
     if how is Making.PREVIEW and is_large(content):
         return _get_interim(content, name)
@@ -322,24 +294,24 @@ def _load_stored_vectors(
     return {text: np.frombuffer(packed[name], _VECTOR_TYPE) for text, name in names.items() if name in packed}
 
 
-def _start(content: Content, name: str) -> None:
-    """Have a classifier made in the background, once in this process."""
+def _start(name: str, make: Callable[[], object]) -> None:
+    """Have something made in the background, once in this process."""
     with _models.lock:
         if name in _models.started:
             return
         _models.started.add(name)
-    if not _models.store.start(partial(_make_later, content, name)):
+    if not _models.store.start(partial(_make_later, name, make)):
         _models.started.discard(name)
 
 
-def _make_later(content: Content, name: str) -> None:
-    """Make a classifier in the background. If the service fails, the next turn that needs it tries again; if it cannot
-    be trained, the next process.
+def _make_later(name: str, make: Callable[[], object]) -> None:
+    """Make it in the background. If the service fails, the next turn that needs it tries again; if it cannot be
+    trained, the next process.
     """
     is_given_up = False
     try:
         with suppress(EncoderUnavailable):
-            _make(content, name, _models.store)
+            make()
     except TrainingFailed:
         is_given_up = True
         raise

@@ -13,7 +13,7 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.phrases import book, models
-from convengine.engine.understanding.phrases.matching import match_in_turn
+from convengine.engine.understanding.phrases.recorded import match_in_turn
 from tests.builders import (
     make_classifier,
     make_config,

@@ -15,7 +15,8 @@ from convengine.engine.understanding.phrases.explain import explain_match
 from convengine.engine.understanding.phrases.features import spell_beginning
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 from convengine.engine.understanding.phrases.matching import match_phrases
-from convengine.engine.understanding.phrases.models import Making, NoStore, choose_making, get_classifier, name_model
+from convengine.engine.understanding.phrases.models import Making, choose_making, get_classifier, name_model
+from convengine.engine.understanding.phrases.store import NoStore
 from convengine.evaluation.cross_validation import cross_validate
 from tests.builders import make_classifier, make_config, make_intent, make_snapshot
 
