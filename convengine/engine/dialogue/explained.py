@@ -20,7 +20,7 @@ from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.phrases.recorded import match_in_turn
+from convengine.engine.understanding.phrases.recorded import match_user_message
 from convengine.engine.understanding.phrases.settings import VERY_SURE
 
 
@@ -41,7 +41,7 @@ def is_explained(session: Session, turn: Turn) -> bool:
     is_open = bool(state.offered) or state.leaving is not None or session.clarification is not None
     if row is not None or is_open or has_open_action(session, turn):
         return understand_message(session, turn).is_bare_move
-    return any(match.confidence >= VERY_SURE for match in match_in_turn(turn, session.user_text).hits)
+    return any(match.confidence >= VERY_SURE for match in match_user_message(session, turn).hits)
 
 
 def confirms_own_form(session: Session, turn: Turn) -> bool:

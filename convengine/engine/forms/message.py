@@ -36,7 +36,7 @@ from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.phrases.force import has_request
 from convengine.engine.understanding.phrases.matching import find_same_phrases
-from convengine.engine.understanding.phrases.recorded import match_in_turn
+from convengine.engine.understanding.phrases.recorded import match_user_message
 from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.read import read_into_form
@@ -84,9 +84,7 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
     # An intent that takes the message goes before what is learned; beside a form, only a phrase as a whole does.
     is_taken = bool(session.intent_source or is_same_phrase(session, turn))
     is_taken = (
-        is_taken
-        or (form is None and bool(match_in_turn(turn, session.user_text).hits))
-        or _asks_for_text(session, form)
+        is_taken or (form is None and bool(match_user_message(session, turn).hits)) or _asks_for_text(session, form)
     )
     key = "understanding", by_tables, is_taken
     return turn.memo.get(key, lambda: _complete(session, turn, by_tables, is_taken=is_taken))
@@ -259,7 +257,7 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
         return True
     if is_bare_answer(session, turn):
         return False
-    hits = match_in_turn(turn, session.user_text).hits
+    hits = match_user_message(session, turn).hits
     return any(
         match.is_identical or (match.confidence >= VERY_SURE and match.intent != code(session.intent)) for match in hits
     )

@@ -16,7 +16,7 @@ from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.form import fold_label, list_held_words
 from convengine.engine.understanding.learned_moves import SURE_YES
 from convengine.engine.understanding.moves import Move, MoveKind
-from convengine.engine.understanding.phrases.recorded import match_in_turn
+from convengine.engine.understanding.phrases.recorded import match_user_message
 from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
@@ -209,7 +209,7 @@ def _says_more(
 ) -> bool:
     """True when a clause states something that nothing explains, and that is no wish for another intent."""
     rest = states_more(understanding, reading, list_own_words(turn, code(session.intent)) | held_words)
-    hits = {match.intent for match in match_in_turn(turn, session.user_text).hits} if rest else set()
+    hits = {match.intent for match in match_user_message(session, turn).hits} if rest else set()
     return rest and not hits - {code(session.intent), *turn.snapshot.hand_over_intents}
 
 

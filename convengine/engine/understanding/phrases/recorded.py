@@ -7,6 +7,7 @@ from typing import Any
 
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.ports import LearnedSubject
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.phrases.book import IntentMatch, Phrase, get_phrase_book
@@ -30,6 +31,11 @@ def match_in_turn(
         return _unpack(turn.snapshot, turn.ports.learned.decide(LearnedSubject.PHRASES, request, compare))
 
     return turn.memo.get(("phrases", text, interrupting, frozenset(own)), match)
+
+
+def match_user_message(session: Session, turn: Turn) -> PhraseMatches:
+    """The intents that the message of the turn means by phrases."""
+    return match_in_turn(turn, session.user_text)
 
 
 def _find_digest(snapshot: Snapshot) -> str:
