@@ -13,6 +13,7 @@ from config_admin.releases.models import (
     CeReleaseMove,
     CeReleaseSource,
 )
+from config_admin.tables.answer_document.model import CeAnswerDocument
 from config_admin.tables.base_model import ControlPlaneRow, RowQuerySet, ScopedRow
 from config_admin.tables.classifier.model import CeIntentClassifier
 from config_admin.tables.config.model import CeConfig
@@ -37,6 +38,7 @@ from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResu
 from config_admin.workplace.editor_row import CeDeskRow
 
 __all__ = [
+    "CeAnswerDocument",
     "CeConfig",
     "CeConfigHead",
     "CeContainerConfig",

@@ -40,6 +40,7 @@ _NOUNS: Mapping[str, str] = {
     "ce_intent_classifier": "phrase",
     "ce_output_schema": "form",
     "ce_response": "answer",
+    "ce_answer_document": "answer document",
     "ce_prompt_template": "prompt template",
     "ce_container_config": "data source",
     "ce_mcp_planner": "planner prompt",

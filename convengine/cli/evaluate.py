@@ -51,6 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     kinds.add_argument("--read", type=Path, metavar="FILE", help="Read the messages of a corpus into forms.")
     parser.add_argument("--phrases", type=int, metavar="N", help="Of --intents: only the first N phrases of each.")
+    parser.add_argument(
+        "--documents", type=Path, metavar="FOLDER", help="Of --answers: find answers in these documents, too."
+    )
     parser.add_argument("--forms", type=Path, metavar="FILE", help="Of --read: the JSON Schemas that lines name.")
     parser.add_argument(
         "--score", action="store_true", help="Print the measures instead (--read, --intents, --answers)."
@@ -152,14 +155,24 @@ def _decide(options: Mapping[str, Any]) -> Iterator[str]:
     for outcome in _read_corpus(options).decide(options["phrases"]):
         decision = outcome.decision.to_json()
         if options["answers"]:
-            decision = {"decision": decision["decision"], "ranked": decision["ranked"], "cards": []}
+            cards = list(outcome.cards)
+            decision = {
+                "decision": None if cards else decision["decision"],
+                "ranked": decision["ranked"],
+                "cards": cards,
+            }
         yield json.dumps({"message": outcome.message, **decision}, ensure_ascii=False)
 
 
 def _read_corpus(options: Mapping[str, Any]) -> "IntentCorpus":
     from convengine.evaluation.corpus import read_corpus
+    from convengine.evaluation.read import EvaluationError
 
-    return read_corpus(options["intents"] or options["answers"], has_lines=bool(options["answers"]))
+    if options["documents"] and not options["answers"]:
+        raise EvaluationError("--documents needs --answers.")
+    return read_corpus(
+        options["intents"] or options["answers"], has_lines=bool(options["answers"]), documents=options["documents"]
+    )
 
 
 def _read(options: Mapping[str, Any]) -> Iterator[str]:

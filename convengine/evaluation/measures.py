@@ -25,6 +25,8 @@ class IntentOutcome:
     phrase_id: int | None = None
     #: The file of the message, and where in it.
     source: str = ""
+    #: What documents say to it.
+    cards: Sequence[Mapping[str, Any]] = ()
 
     @property
     def is_right(self) -> bool:

@@ -25,6 +25,14 @@ SECONDS, _PATIENCE, MEMORY = 30, 90, 2 * 1024**3
 #: Files that a process has read at once; others wait.
 _places = BoundedSemaphore(2)
 _ROOT = str(Path(__file__).parents[2])
+#: Functions for which no file is small.
+_always_apart: set[Callable[..., object]] = set()
+
+
+def always_apart(read: Callable[P, T]) -> Callable[P, T]:
+    """Has a function read in a process of its own whatever its file: few bytes may take long, as those of PDF do."""
+    _always_apart.add(read)
+    return read
 
 
 def read_apart(data: bytes, read: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
@@ -32,7 +40,7 @@ def read_apart(data: bytes, read: Callable[P, T], *arguments: P.args, **options:
 
     Raises what the function raises, and Unreadable when it takes too long or too much memory.
     """
-    if _is_small(data):
+    if read not in _always_apart and _is_small(data):
         return read(*arguments, **options)
     call = pickle.dumps((read.__module__, read.__qualname__, arguments, options))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([_ROOT, *filter(None, sys.path)])}
@@ -61,7 +69,8 @@ def _make_refusal() -> Unreadable:
 def _is_small(data: bytes) -> bool:
     if len(data) > _SMALL:
         return False
-    if not data.startswith(b"PK"):
+    # Not by its first bytes: an archive may have others before it.
+    if not zipfile.is_zipfile(io.BytesIO(data)):
         return True
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:

@@ -30,6 +30,10 @@ EXAMPLES: dict[type[m.ControlPlaneRow], tuple[dict[str, Any], dict[str, Any]]] =
         {"temperature": "0.70"},
     ),
     m.CeResponse: (SCOPE | {"response_type": "EXACT", "exact_text": "How much?"}, {"exact_text": "How much, please?"}),
+    m.CeAnswerDocument: (
+        {"title": "House rules", "content": "# Guests\n\nGuests leave before ten."},
+        {"content": "# Guests\n\nGuests leave before eleven."},
+    ),
     m.CeContainerConfig: (
         SCOPE | {"page_id": 1, "section_id": 2, "container_id": 3, "input_param_name": "faq"},
         {"container_id": 4},

@@ -48,7 +48,7 @@ def test_the_conversation_of_the_chapter_goes_as_it_says() -> None:
         ("intent", "Please move my electricity to 12 Mill Lane"),
         ("score", "Please move my electricity to 12 Mill Lane"),
         ("score", "move my contract"),
-        ("score", "Can you switch my power to our new place?"),
+        ("score", "Can you water my plants?"),
     ],
 )
 def test_the_confidences_of_the_drawings_are_those_of_the_classifier(drawing: str, message: str) -> None:

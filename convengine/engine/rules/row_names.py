@@ -88,6 +88,7 @@ _NAMES: Mapping[str, Callable[[Any], str]] = {
     rows.OutputSchema.table: _name_form,
     rows.PromptTemplate.table: _name_prompt,
     rows.Response.table: lambda row: strip_statements(row.exact_text or row.derivation_hint),
+    rows.AnswerDocument.table: lambda row: row.title,
     rows.ContainerConfig.table: lambda row: row.input_param_name,
     rows.PendingAction.table: lambda row: row.action_key,
     rows.Tool.table: lambda row: row.tool_code,

@@ -37,15 +37,16 @@ def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
     """What the user is asked at the end of a turn: `choices`, the `asked` field of a form, or a yes or no to `confirm`.
 
     At most one of them; the others are null, and all while a person has the conversation. `offered` has the values that
-    a yes stores, by field.
+    a yes stores, by field; `cards` what documents say.
     """
     if is_with_person(session, turn):
-        return dict.fromkeys(("asked", "confirm", "choices", "offered"))
+        return dict.fromkeys(("asked", "confirm", "choices", "offered", "cards"))
     state, choices = DialogueState.of(session), _list_choices(session, turn)
     field = find_asked_field(session, turn)
     asks_yes_or_no = state.leaving is not None or bool(state.offered)
     offered = dict(state.offered) or None
-    report: dict[str, Json] = {"asked": None, "confirm": None, "choices": choices, "offered": offered}
+    cards = list(session.cards) or None
+    report: dict[str, Json] = {"asked": None, "confirm": None, "choices": choices, "offered": offered, "cards": cards}
     if choices is None and field is not None and not asks_yes_or_no:
         report["asked"] = _describe_field(session, turn, field)
     elif choices is None and (asks_yes_or_no or (_awaits_yes(session, turn) and not state.asks_what_to_change)):

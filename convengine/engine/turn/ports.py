@@ -261,6 +261,8 @@ class LearnedSubject(StrEnum):
     TEXTS = "texts"
     #: The options of a choice that words mean.
     OPTIONS = "options"
+    #: The sections of documents that answer a message.
+    DOCUMENTS = "documents"
 
 
 class LearnedPort(Protocol):

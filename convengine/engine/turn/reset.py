@@ -15,7 +15,7 @@ RESET_FIELDS = frozenset(
         "intent", "state", "turn_start_intent", "turn_start_state", "intent_locked", "intent_lock_reason",
         "intent_source", "interaction_decision", "transitions", "context", "history", "epoch",
         "status", "standalone_query", "query_rewritten", "resolved_schema", "schema_complete", "schema_has_any_value",
-        "missing_required_fields", "missing_field_options", "fields_read", "form_question", "form_summary",
+        "missing_required_fields", "missing_field_options", "fields_read", "form_question", "form_summary", "cards",
         "last_llm_output", "last_llm_stage", "payload",
         "last_assistant", "reply_override", "container_data", "has_container_data", "clarification",
         "post_intent_rule", "rule_execution_source", "rule_execution_origin", "reset_only", "reset_reason",

@@ -173,6 +173,24 @@ class Response(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AnswerDocument(Row):
+    """A text whose sections answer questions."""
+
+    table = "ce_answer_document"
+    key = "document_id"
+    document_id: int
+    title: str
+    #: Markdown: headings, paragraphs, lists and rows of tables.
+    content: str = ""
+    #: The address that cards lead to.
+    link: str | None = None
+    #: By the path of headings: `off`, `weight`, `askedAs`.
+    sections: Json = None
+    #: Only for users whose `userGroup` is this one.
+    user_group: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ContainerConfig(Row):
     """Data to fetch for an intent and state."""
 
@@ -358,6 +376,7 @@ ROW_TYPES: tuple[type[Row], ...] = (
     OutputSchema,
     PromptTemplate,
     Response,
+    AnswerDocument,
     ContainerConfig,
     PendingAction,
     Tool,
@@ -382,6 +401,7 @@ def columns(row_type: type[Row]) -> tuple[str, ...]:
 DECIDERS: Mapping[str, str] = {
     Rule.table: "Rule",
     Response.table: "Response",
+    AnswerDocument.table: "Answer document",
     Classifier.table: "Classifier",
     Policy.table: "Policy",
     OutputSchema.table: "Form",

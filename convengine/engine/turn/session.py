@@ -30,7 +30,7 @@ from convengine.json_value import Json
 UNAUDITED_FIELDS = frozenset(
     {
         "steps", "history", "final_result", "payload", "last_assistant", "transitions", "lifecycle_detail", "now",
-        "fields_read", "form_question", "form_summary", "digression", "earlier_message",
+        "fields_read", "form_question", "form_summary", "digression", "earlier_message", "cards",
     }
 )  # fmt: skip
 KNOWLEDGE_BASE = "knowledge_base"
@@ -229,6 +229,9 @@ class Session:
     form_question: str = ""
     #: The values of the form in full, as a confirmation repeats them.
     form_summary: str = ""
+
+    #: What documents say to the message of this turn: `document`, `title`, `titles`, `sentences`, `link`.
+    cards: tuple[Mapping[str, Json], ...] = ()
 
     #: The question that this turn answers before the open one; None in nearly every turn.
     digression: Digression | None = None

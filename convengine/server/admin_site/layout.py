@@ -72,6 +72,7 @@ _SECTIONS: Sequence[Section] = (
         "chat",
         (
             Entry("config_admin.CeResponse", "Answers", "The texts for users, by state."),
+            Entry("config_admin.CeAnswerDocument", "Answer documents", "Texts whose sections answer questions."),
             Entry("config_admin.CePromptTemplate", "Prompt templates", "Instructions for models."),
             Entry("config_admin.CeVerbose", "Progress texts", "Texts that users see while they wait."),
             Entry("config_admin.CeContainerConfig", "Data sources", "Data from other systems, by state."),

@@ -49,7 +49,7 @@ GROUPS = (
 _ROWS = (
     *("ceintent", "ceintentclassifier", "cerule", "cestategraph", "cepolicy", "ceoutputschema", "ceprompttemplate"),
     *("ceresponse", "cecontainerconfig", "cependingaction", "cetool", "cemcptool", "cemcpdbtool", "cemcphttptool"),
-    *("cemcpplanner", "cemcpsqlguardrail", "ceconfig", "ceverbose"),
+    *("cemcpplanner", "cemcpsqlguardrail", "ceconfig", "ceverbose", "ceanswerdocument"),
 )
 _RUNNING = ("ceturnticket", "ceidempotency", "cependingactionexecution")
 _SESSIONS = ("ceconversation", "cethread", "ceconversationhistory", "cememory", "cesessionunit", *_RUNNING)

@@ -291,6 +291,17 @@ class ConfirmSerializer(serializers.Serializer[Any]):
     no = serializers.CharField()
 
 
+class CardSerializer(serializers.Serializer[Any]):
+    """A section of a document that may answer the message."""
+
+    document = serializers.IntegerField()
+    title = serializers.CharField(help_text="The title of the document.")
+    titles = serializers.ListField(child=serializers.CharField(), help_text="The headings that lead to the section.")
+    sentences = serializers.ListField(child=serializers.CharField(), help_text="As they stand in the document.")
+    quote = serializers.CharField(help_text="The sentences, with … between those that do not follow each other.")
+    link = serializers.CharField(allow_null=True)
+
+
 class StateReportSerializer(serializers.Serializer[Any]):
     """What the answer asks, and where the conversation stands."""
 
@@ -304,6 +315,7 @@ class StateReportSerializer(serializers.Serializer[Any]):
         many=True, allow_null=True, help_text="What the user may mean or change, if that was asked."
     )
     offered = serializers.DictField(allow_null=True, help_text="By field, the values that a yes to `confirm` stores.")
+    cards = CardSerializer(many=True, allow_null=True, help_text="What documents say to the message, word for word.")
     withPerson = serializers.BooleanField(help_text="True while a person has the conversation.")
     personAnswers = serializers.BooleanField(help_text="True once that person has written.")
 

@@ -5,6 +5,7 @@ from threading import Thread
 import structlog
 from django.db import connections
 
+from convengine.engine.documents.library import prepare_answers
 from convengine.engine.understanding.encoder import load_encoder
 from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import is_large, is_made, load_classifier
@@ -59,9 +60,11 @@ def _load_once() -> None:
 
 def _load() -> None:
     try:
-        book = get_phrase_book(configuration().current())
+        snapshot = configuration().current()
+        book = get_phrase_book(snapshot)
         if book.phrases:
             load_classifier(book.content, book.model_name)
+        prepare_answers(snapshot)
     except Exception as fault:
         # A turn says what is wrong, if it is still so.
         log.warning("classifier of phrases not loaded", error=f"{type(fault).__name__}: {fault}".strip())

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 from django.db.models import QuerySet
 
+from convengine.engine.documents.library import get_library
 from convengine.engine.turn.job import Counts, Job, Nightly
 from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import name_vector
@@ -22,12 +23,14 @@ def remove_old() -> Iterator[Counts]:
     models, vectors, before = set[str](), set[str](), database_time() - KEPT
     for name in named_configurations().list_in_use():
         try:
-            book = get_phrase_book(named_configurations().read(name))
+            snapshot = named_configurations().read(name)
+            book = get_phrase_book(snapshot)
         except LookupError:
             # A draft that was published meanwhile.
             continue
         models.add(book.model_name)
         vectors |= {name_vector(text, book.content.encoder) for text in book.list_texts()}
+        vectors |= get_library(snapshot).vector_names
     yield from _remove("classifiers", CePhraseModel.objects.filter(used_at__lt=before), models)
     yield from _remove("vectors", CePhraseVector.objects.filter(made_at__lt=before), vectors)
 

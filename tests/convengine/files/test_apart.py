@@ -1,13 +1,15 @@
 """Real processes: they end by themselves, whatever is read in them."""
 
+import io
 import os
 import time
+import zipfile
 from collections.abc import Callable
 
 import pytest
 
 from convengine.files import apart
-from convengine.files.apart import read_apart
+from convengine.files.apart import always_apart, read_apart
 from convengine.files.unreadable import Unreadable
 
 LARGE = b"x" * 100_000
@@ -37,6 +39,25 @@ def die(data: bytes) -> None:
 def test_only_a_large_file_is_read_in_a_process_of_its_own() -> None:
     assert read_apart(b"x", find_process, b"x") == os.getpid()
     assert read_apart(LARGE, find_process, LARGE) != os.getpid()
+
+
+@pytest.mark.parametrize("before", [b"", b"%PDF", b"x" * 1000])
+def test_an_archive_is_as_large_as_what_it_unpacks_to(before: bytes) -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a", b"x" * 2_000_000)
+    data = before + file.getvalue()
+
+    assert read_apart(data, find_process, data) != os.getpid()
+
+
+@always_apart
+def find_process_apart(data: bytes) -> int:
+    return os.getpid()
+
+
+def test_no_file_is_small_for_a_function_that_is_always_apart() -> None:
+    assert read_apart(b"x", find_process_apart, b"x") != os.getpid()
 
 
 def test_a_refusal_keeps_its_line() -> None:

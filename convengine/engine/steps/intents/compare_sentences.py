@@ -39,6 +39,11 @@ class Comparison:
     #: Rows that came near, of intents that the channel does not have.
     elsewhere: tuple[ComparedRow, ...] = ()
 
+    @property
+    def best_score(self) -> float:
+        """How likely the best row is, which need not count."""
+        return max((float(str(compared.operands.get("score", 0))) for compared in self.near), default=0.0)
+
     def operands(self, row: rows.Classifier) -> Mapping[str, object] | None:
         """The compared values of a row. Returns None if the row did not come near."""
         return next((compared.operands for compared in self.near if compared.row is row), None)

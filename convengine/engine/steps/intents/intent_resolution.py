@@ -4,6 +4,7 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import map_spellings
+from convengine.engine.documents.in_turn import has_better_sections
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -309,7 +310,9 @@ def _list_askable(session: Session, turn: Turn, classification: Classification) 
         return []
     if says(session, turn, MoveKind.PERSON):
         return []
-    return [row for row in classification.askable if collision.has_name(turn.snapshot, row.intent_code)]
+    near = [row for row in classification.askable if collision.has_name(turn.snapshot, row.intent_code)]
+    best = classification.comparison.best_score if classification.comparison else 0.0
+    return [] if near and has_better_sections(session, turn, best) else near
 
 
 def _classify_message(session: Session, turn: Turn) -> Classification:

@@ -29,6 +29,14 @@ FALLBACK_TEXT = declare(
     "The answer if none applies and ON_MISSING is FALLBACK, or if a text cannot be rendered.",
     label="Fallback answer",
 )
+DOCUMENTS_TEXT = declare(
+    FAMILY,
+    "DOCUMENTS_TEXT",
+    text(),
+    "I found this:",
+    "What the bot says before it shows what documents say to a message.",
+    label="Text before what documents say",
+)
 MODEL_UNAVAILABLE_TEXT = declare(
     FAMILY,
     "MODEL_UNAVAILABLE_TEXT",

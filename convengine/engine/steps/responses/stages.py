@@ -24,6 +24,14 @@ NOT_UNDERSTOOD = declare_stage(
         SentenceTemplate("The message was not understood; that makes {count} in a row.", tone=Tone.WARNING),
     ),
 )
+DOCUMENTS_FOUND = declare_stage(
+    "DOCUMENTS_FOUND",
+    Family.RESPONSE,
+    "Documents answered the message. `sections` are those that were shown, and `runnerUp` the next one.",
+    steps="ResponseResolutionStep",
+    keys="sections runnerUp",
+    sentences=(SentenceTemplate("Showed what documents say to the message."),),
+)
 DIGRESSION_ANSWERED = declare_stage(
     "DIGRESSION_ANSWERED",
     Family.RESPONSE,

@@ -33,6 +33,7 @@ from convengine.engine.steps.responses.digression import (
     repeat_open_question,
     view_digression,
 )
+from convengine.engine.steps.responses.documents import DOCUMENTS, look_into_documents, write_found
 from convengine.engine.steps.responses.form_question import ask_for_change, ask_next_field, clear_done_form, is_asking
 from convengine.engine.steps.responses.giving_up import give_up, is_given_up
 from convengine.engine.steps.responses.not_understood import (
@@ -101,7 +102,7 @@ class ResponseResolutionStep(Step):
         {
             "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
             "transitions", "reply_override", "context", "form_question", "form_summary", "dialogue", "digression",
-            *FACT_FIELDS,
+            "cards", *FACT_FIELDS,
         }
     )  # fmt: skip
 
@@ -138,6 +139,9 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
     session, special_state = _find_special_state(session, turn, choice.winner)
     session, special = _choose_special_row(session, turn, special_state)
     session = ask_next_field(session, turn)
+    if session.cards:
+        text = "\n\n".join(filter(None, [write_found(session, turn), session.form_question]))
+        return _override(session, turn, text, DOCUMENTS)
     if special_state == MODEL_UNAVAILABLE:
         text = f"{read_text_setting(session, turn, MODEL_UNAVAILABLE_TEXT)} {session.form_question}".rstrip()
         return _override(session, turn, text, MODEL_UNAVAILABLE)
@@ -226,6 +230,9 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
         turn.audit(session, PERSON_WANTED)
         return with_person, HAND_OVER
     not_understood = wants_person or is_not_understood(session, turn, answer)
+    if not_understood and not wants_person:
+        session = look_into_documents(session, turn)
+        not_understood = not session.cards
     if not_understood and lacks_model(turn):
         return session, MODEL_UNAVAILABLE
     session = count_not_understood(session, turn, not_understood)

@@ -185,10 +185,12 @@ class PhraseBook:
         finder = self._get_finder() if by_answers and self.lines and classifier.substitution != NO_VECTORS else None
         if finder is None:
             return tuple(map(self._make_match, classifier.rank(quiet, _RANKED)))
-        ranked = classifier.rank(quiet, _RANKED + len(finder.intents))
-        learned = [self._make_match(each) for each in ranked if each.intent not in finder.intents]
-        by_answer = [self._make_line_match(line) for line in finder.find(quiet, _RANKED)]
-        return tuple(sorted((*learned, *by_answer), key=lambda match: (-match.confidence, match.intent))[:_RANKED])
+        learned = map(self._make_match, classifier.rank(quiet, _RANKED + len(finder.intents)))
+        lines = map(self._make_line_match, finder.find(quiet, _RANKED))
+        best: dict[str, IntentMatch] = {}
+        for match in sorted((*learned, *lines), key=lambda match: (-match.confidence, match.intent)):
+            best.setdefault(match.intent, match)
+        return tuple(best.values())[:_RANKED]
 
     def find_nearer(self, phrase: Phrase, intent: str) -> tuple[Phrase, float] | None:
         """The phrase of an intent that a phrase is clearly more like than the others of its own, and by how much.

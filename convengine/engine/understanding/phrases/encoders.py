@@ -7,7 +7,7 @@ from threading import Lock
 
 import numpy as np
 
-from convengine.engine.understanding.encoder import Vector, encode_text, shorten_text
+from convengine.engine.understanding.encoder import PASSAGE, Vector, encode_text, shorten_text
 from convengine.engine.understanding.phrases.features import spell_beginning
 
 #: The name of the encoder whose vectors have no numbers: words and letters decide alone.
@@ -74,6 +74,19 @@ def is_service(name: str) -> bool:
     return name not in ("", NO_VECTORS)
 
 
+def encode_passages(name: str, texts: Sequence[str]) -> list[Vector]:
+    """A vector for each text of up to PASSAGE characters. Raises EncoderUnavailable."""
+    if name == NO_VECTORS:
+        raise EncoderUnavailable("LLM_NOT_CONFIGURED", "Without vectors, no passages are compared.")
+    if is_service(name):
+        return [
+            vector
+            for start in range(0, len(texts), BATCH)
+            for vector in _service.encode(name, texts[start : start + BATCH], PASSAGE)
+        ]
+    return [encode_text(text, PASSAGE) for text in texts]
+
+
 def encode_texts(name: str, texts: Sequence[str]) -> list[Vector]:
     """A vector for each text as the encoder gives it, however the first letter is written. Raises EncoderUnavailable.
 
@@ -101,12 +114,12 @@ class _Service:
         self._vectors: OrderedDict[_Key, Vector] = OrderedDict()
         self._lock = Lock()
 
-    def encode(self, name: str, texts: Sequence[str]) -> list[Vector]:
+    def encode(self, name: str, texts: Sequence[str], most: int | None = None) -> list[Vector]:
         """A vector of length 1 for each text; the service is asked for those that are not kept.
 
         Raises EncoderUnavailable.
         """
-        keys = [(name, shorten_text(text)) for text in texts]
+        keys = [(name, shorten_text(text, most) if most else shorten_text(text)) for text in texts]
         with self._lock:
             known = {key: self._vectors[key] for key in keys if key in self._vectors}
         new = [key for key in dict.fromkeys(keys) if key not in known]

@@ -1,12 +1,12 @@
 """Lines of an FAQ are found by what they answer, as their one or two questions are too few to learn from."""
 
-import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
+from convengine.engine.rules.row_names import strip_statements
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ResponseType
@@ -21,11 +21,12 @@ LEARNED_FROM = 5
 #: A line is as sure as its share beside all lines and one that means nothing: how sharp the shares are, and which sum
 #: of three cosines means nothing. Chosen on blind sets (docs/understanding.md).
 _SHARPNESS, _NOTHING = 1 / 0.17, 0.84
+#: An FAQ of fewer lines has as many others beside them, and what each of these shares: else the best of two lines would
+#: mean every message.
+_LINES, _SHARE = 30, 0.15
 #: The phrase of another intent that is nearest to the message counts as a line whose sum is so many times its cosine:
 #: of many phrases, one is soon near.
 _OTHER = 2
-#: What templates compute, which no user asks for.
-_COMPUTED = re.compile(r"\{[{%#].*?[}%#]\}", re.DOTALL)
 
 
 class AnsweredLine(NamedTuple):
@@ -69,11 +70,11 @@ def list_lines(snapshot: Snapshot, phrases: Iterable[tuple[str, str]]) -> tuple[
 
 
 def _list_answers(snapshot: Snapshot) -> Mapping[str, str]:
-    """The first fixed text of each intent, without what is computed in it."""
+    """The first fixed text of each intent, without the statements of templates."""
     answers: dict[str, str] = {}
     for row in sorted(snapshot.enabled_rows(rows.Response), key=lambda row: (row.priority, row.response_id)):
         if code(row.response_type) == ResponseType.EXACT and code(row.intent_code) != ANY:
-            text = " ".join(_COMPUTED.sub(" ", row.exact_text or "").split())
+            text = " ".join(strip_statements(row.exact_text).split())
             if not blank(text):
                 answers.setdefault(code(row.intent_code), text)
     return answers
@@ -104,7 +105,8 @@ class LineFinder:
             best.setdefault(self._questions[each][0], each)
         compared = [*scores[[*best.values()]], *([_OTHER * (self._others @ vector).max()] if self._others.size else ())]
         powers = np.exp(_SHARPNESS * (np.array(compared) - _NOTHING))
-        shares = (powers / (1 + powers.sum()))[: len(best)]
+        nothing = 1 + _SHARE * max(0, _LINES - len(best))
+        shares = (powers / (nothing + powers.sum()))[: len(best)]
         return tuple(
             FoundLine(intent, round_share(share), self._questions[each][1], tuple(map(round_share, cosines[each])))
             for (intent, each), share in islice(zip(best.items(), shares, strict=True), most)

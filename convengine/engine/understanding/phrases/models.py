@@ -50,7 +50,7 @@ _MOST_KEPT, _MOST_INTERIM = 8, 2
 _MOST_AT_ONCE = 1500
 #: While a classifier is made, at most this number of new phrases is encoded.
 _MOST_ENCODED = 50
-_VECTOR_TYPE = np.float16
+VECTOR_TYPE = np.float16
 
 
 class Making(Enum):
@@ -182,18 +182,30 @@ def load_compared(texts: Sequence[str], encoder: str) -> tuple[Encoder, dict[str
     Returns None while there are too many new ones to wait for, which are made in the background, and for a service that
     fails.
     """
+    unique = [*dict.fromkeys(texts)]
+
+    def load(store: ModelStore, compared: Encoder, most_new: int | None) -> dict[str, Vector]:
+        return load_vectors(unique, store, compared, most_new=most_new)
+
+    return load_ready(encoder, unique, load)
+
+
+def load_ready(
+    encoder: str, names: Sequence[str], load: Callable[[ModelStore, Encoder, int | None], dict[str, Vector]]
+) -> tuple[Encoder, dict[str, Vector]] | None:
+    """What `load` gives for all names. None where a turn should not wait for it: it is made in the background."""
     how, store = _making.get(), _get_store(Content((), encoder=encoder))
-    waits = len(texts) <= _MOST_AT_ONCE or how not in (Making.BACKGROUND, Making.PREVIEW)
+    waits = len(names) <= _MOST_AT_ONCE or how not in (Making.BACKGROUND, Making.PREVIEW)
     try:
         compared = load_encoder(encoder, store)
-        vectors = load_vectors(texts, store, compared, most_new=None if waits else _MOST_ENCODED)
+        vectors = load(store, compared, None if waits else _MOST_ENCODED)
     except EncoderUnavailable:
         return None
-    if len(vectors) == len(set(texts)):
+    if len(vectors) == len(names):
         return compared, vectors
     if how is Making.BACKGROUND:
-        name = hashlib.sha256(json.dumps([*texts, encoder]).encode()).hexdigest()
-        _start(name, lambda: load_vectors(texts, _models.store, compared))
+        task = hashlib.sha256(json.dumps([*names, encoder]).encode()).hexdigest()
+        _start(task, lambda: load(_models.store, compared, None))
     return None
 
 
@@ -288,10 +300,10 @@ def _load_stored_vectors(
     for start in range(0, len(new), BATCH):
         part = new[start : start + BATCH]
         encoded = zip(part, encode_texts(encoder, part), strict=True)
-        vectors = {names[text]: vector.astype(_VECTOR_TYPE).tobytes() for text, vector in encoded}
+        vectors = {names[text]: vector.astype(VECTOR_TYPE).tobytes() for text, vector in encoded}
         store.save_vectors(vectors)
         packed |= vectors
-    return {text: np.frombuffer(packed[name], _VECTOR_TYPE) for text, name in names.items() if name in packed}
+    return {text: np.frombuffer(packed[name], VECTOR_TYPE) for text, name in names.items() if name in packed}
 
 
 def _start(name: str, make: Callable[[], object]) -> None:

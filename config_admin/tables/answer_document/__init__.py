@@ -1,0 +1,1 @@
+"""Answer documents: texts whose sections answer questions."""

@@ -1,0 +1,53 @@
+"""What documents say to a message, as cards: the section, two of its sentences word for word, and the link."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from convengine.engine.documents.finder import FoundSection
+from convengine.engine.documents.library import MOST_CARDS, get_library
+from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.phrases.settings import MIN_NEAR
+from convengine.json_value import Json
+
+#: What a card has, besides its figures.
+CARD_KEYS = ("document", "title", "titles", "sentences", "quote", "link")
+
+
+def find_cards(snapshot: Snapshot, message: str, user_group: str = "") -> list[dict[str, Any]]:
+    """The sections that may answer a message, the likeliest first, one more than are shown, each as a card with its
+    `score`, its `confidence`, and what passage, sentence and words give.
+    """
+    return [_make_card(snapshot, section) for section in get_library(snapshot).find(message, user_group)]
+
+
+def choose_cards(snapshot: Snapshot, cards: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
+    """The cards that are shown; none if the best one is not near enough."""
+    if not cards or cards[0]["confidence"] < live_settings.read(snapshot, MIN_NEAR).value:
+        return []
+    return [{key: card[key] for key in CARD_KEYS} for card in cards[:MOST_CARDS]]
+
+
+def _make_card(snapshot: Snapshot, section: FoundSection) -> dict[str, Any]:
+    row = snapshot.row(rows.AnswerDocument, section.text.document)
+    by_passage, by_sentence, by_words = section.parts
+    return {
+        "document": section.text.document,
+        "title": row.title if row else "",
+        "titles": list(section.text.section.titles),
+        "sentences": list(section.sentences),
+        "quote": (" " if section.are_neighbours else " … ").join(section.sentences),
+        "link": (row.link or None) if row else None,
+        "score": section.score,
+        "confidence": section.confidence,
+        "passage": by_passage,
+        "sentence": by_sentence,
+        "words": by_words,
+    }
+
+
+def write_cards(cards: Sequence[Mapping[str, Any]]) -> str:
+    """Cards as plain text, for channels that show nothing else."""
+    return "\n\n".join(
+        "\n".join(filter(None, [" › ".join(card["titles"]), f"“{card['quote']}”", card["link"]])) for card in cards
+    )

@@ -1,0 +1,76 @@
+"""Analysts import a document, look at its sections, and switch some off."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from config_admin import models as m
+from tests.config_admin.admin.pages import newest
+
+pytestmark = pytest.mark.django_db
+TEXT = "# House rules\n\n## Keys\n\nKeys stay at the desk. A lost key costs 40 euros.\n\n## Pets\n\nDogs may stay."
+
+
+def send(client: Client, text: str = TEXT, name: str = "rules.md", **values: Any) -> Any:
+    file = SimpleUploadedFile(name, text.encode())
+    address = reverse("admin:config_admin_ceanswerdocument_document_import")
+    return client.post(address, {"file": file, "reason": "our rules", **values})
+
+
+def test_a_file_becomes_a_document_with_a_section_for_each_heading(ben: Client) -> None:
+    before = newest().pk
+
+    page = ben.get(send(ben, link="https://hotel.example/rules").url)
+
+    row = m.CeAnswerDocument.objects.get()
+    assert (row.title, row.link, row.content) == ("rules", "https://hotel.example/rules", TEXT)
+    assert (newest().pk, newest().reason) == (before + 1, "our rules")
+    assert [line["title"] for line in page.context["lines"]] == ["Keys", "Pets"]
+    assert "“rules” has 2 sections" in page.content.decode()
+
+
+def test_a_file_of_the_same_title_is_its_new_text(ben: Client) -> None:
+    send(ben, title="Rules")
+    send(ben, text="# Rules\n\nNone.", title="rules")
+
+    assert m.CeAnswerDocument.objects.get().content == "# Rules\n\nNone."
+
+
+def test_what_is_wrong_is_told_and_nothing_is_stored(ben: Client) -> None:
+    page = send(ben, name="rules.exe").content.decode()
+    assert "Documents are .md, " in page
+    assert "Enter a reason for this change" in send(ben, reason="").content.decode()
+    assert not m.CeAnswerDocument.objects.exists()
+
+
+def test_a_section_is_switched_off_and_asked_as_people_say(ben: Client) -> None:
+    address = send(ben).url
+
+    sent = {"off-1": "on", "weight-1": "1", "weight-0": "2", "asked-0": "who has my key?\n\n", "reason": "no pets"}
+    done = ben.post(address, sent)
+    assert done.status_code == 302, done.context.get("refused") or done.context.get("reason_missing")
+
+    row = m.CeAnswerDocument.objects.get()
+    assert row.sections == {
+        "House rules > Keys": {"weight": 2, "askedAs": ["who has my key?"]},
+        "House rules > Pets": {"off": True},
+    }
+    cards = ben.get(address, {"q": "what does a lost key cost?"}).context["cards"]
+    assert [(card["titles"][-1], card["is_shown"]) for card in cards] == [("Keys", True)]
+
+
+def test_who_may_only_look_changes_nothing(ben: Client, somebody: Callable[..., Client]) -> None:
+    address, viewer = send(ben).url, somebody("quinn", "qa")
+
+    assert viewer.get(address).status_code == 200
+    assert viewer.post(address, {"off-1": "on", "reason": "x"}).status_code in (200, 403)
+    assert m.CeAnswerDocument.objects.get().sections == {}
+    assert send(viewer).status_code == 403
+
+
+def test_a_document_that_is_not_there_is_told(ben: Client) -> None:
+    assert ben.get(reverse("admin:config_admin_ceanswerdocument_document_sections", args=[99])).status_code == 404
