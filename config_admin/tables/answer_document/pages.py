@@ -82,6 +82,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
     if not admin.site.get_model_admin(control_plane()[_TABLE]).has_add_permission(request):
         raise PermissionDenied
     form = ImportForm(request.POST, request.FILES) if request.method == "POST" else ImportForm()
+    form.label_suffix = ""
     context: dict[str, Any] = {"title": "Import a document", "form": form, "reason": reasons.read_reason(request)}
     if request.method == "POST" and form.is_valid():
         if reasons.read_reason(request):

@@ -10,6 +10,8 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.settings import MIN_NEAR
 from convengine.json_value import Json
 
+#: Beside a likely section, one of a smaller share of its confidence is not shown.
+_LEAST_SHARE = 0.1
 #: What a card has, besides its figures.
 CARD_KEYS = ("document", "title", "titles", "sentences", "quote", "link")
 
@@ -23,9 +25,11 @@ def find_cards(snapshot: Snapshot, message: str, user_group: str = "") -> list[d
 
 def choose_cards(snapshot: Snapshot, cards: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
     """The cards that are shown; none if the best one is not near enough."""
-    if not cards or cards[0]["confidence"] < live_settings.read(snapshot, MIN_NEAR).value:
+    best = cards[0]["confidence"] if cards else 0
+    if best < live_settings.read(snapshot, MIN_NEAR).value or not cards:
         return []
-    return [{key: card[key] for key in CARD_KEYS} for card in cards[:MOST_CARDS]]
+    near = (card for card in cards[:MOST_CARDS] if card["confidence"] >= _LEAST_SHARE * best)
+    return [{key: card[key] for key in CARD_KEYS} for card in near]
 
 
 def _make_card(snapshot: Snapshot, section: FoundSection) -> dict[str, Any]:
