@@ -54,6 +54,3 @@ class CeAnswerDocument(ControlPlaneRow):
         db_table = "ce_answer_document"
         verbose_name = "answer document"
         constraints = not_blank("title", code="FIELD_REQUIRED", message="Enter the title.")
-
-    def __str__(self) -> str:
-        return str(self.title)

@@ -40,7 +40,7 @@ _ENGINE_ROOM = "Engine room"
 #: Pages that no task of the manual's first hours needs: they are below *More*, and so is all of the engine room.
 _SELDOM = frozenset(
     {
-        *("Forms", "State graph", "Policies", "Changed settings", "Prompt templates", "Progress texts", "Data sources"),
+        *("Import a document", "Forms", "State graph", "Policies", "Changed settings", "Prompt templates", "Progress texts", "Data sources"),
         *("Documents", "Collections", "Direct tool calls", "Database tools", "HTTP tools", "Planner prompts"),
         *("SQL guardrails", "Coverage of tests", "Test runs", "Compare releases", "Ledger"),
     }

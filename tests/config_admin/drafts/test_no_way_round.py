@@ -34,6 +34,7 @@ from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import make_key
 from tests.config_admin.admin.pages import a_response, address, fill
+from tests.config_admin.builders import make
 from tests.config_admin.flows.test_page import flow_address
 from tests.config_admin.flows.test_page import send as send_flow
 from tests.config_admin.flows.test_page import sent_by as sent_by_flow
@@ -52,6 +53,7 @@ NAMES = {"code": "CREDIT", "title": "Credit"}
 @make_rarely
 def make_rows() -> None:
     """A row that was changed, a topic and a flow."""
+    make(m.CeAnswerDocument)
     row = a_response(exact_text="We open at nine.", priority=10)
     make_topic()
     create_flow(FULL, author="ada", reason="begin")
@@ -139,6 +141,16 @@ def ask_questions(world: World) -> Any:
     return world.post(url, **sent, _make="1", previewed=digest)
 
 
+def import_handbook(world: World) -> Any:
+    file = SimpleUploadedFile("rules.md", b"# Keys\n\nKeys stay here.")
+    return world.post(page("ceanswerdocument_document_import"), file=file)
+
+
+def switch_section_off(world: World) -> Any:
+    row = m.CeAnswerDocument.objects.get()
+    return world.post(page("ceanswerdocument_document_sections", row.pk), **{"off-0": "on"})
+
+
 def teach(world: World) -> Any:
     turn = CeConversationHistory.objects.create(
         conversation=CeConversation.objects.create(remote_jid=str(uuid4())),
@@ -176,6 +188,8 @@ PAGES: dict[str, Callable[[World], Any]] = {
     "start": lambda world: send_flow(world.client, _save="1", reason="we take bookings"),
     "flow": change_flow,
     "faq": ask_questions,
+    "document_import": import_handbook,
+    "document_sections": switch_section_off,
     "teach": teach,
     "words": replace_word,
     "rename": lambda world: world.post(page("ceintent_rename", "LOAN"), **NAMES),

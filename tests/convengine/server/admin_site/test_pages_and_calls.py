@@ -24,6 +24,8 @@ SHOWN = frozenset(
 )
 #: The call or the command that changes the same, by pages. A page of several models has its model.
 CALLS = {
+    "CeAnswerDocument.document_import": "POST config/import",
+    "CeAnswerDocument.document_sections": "POST config/import",
     "CeAlert.silence": "POST alerts/<str:alert_id>/silence",
     "CeAlert.unsilence": "DELETE alerts/<str:alert_id>/silence",
     "CeAudit.erase": "audit_erase",

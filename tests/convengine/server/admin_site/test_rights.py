@@ -83,6 +83,8 @@ OWN = {
     "config_admin_ceresponse_words": "config_admin.view_ceresponse",
     "config_admin_ceintent_start": "config_admin.add_ceintent",
     "config_admin_ceintent_start_talk": "config_admin.add_ceintent",
+    "config_admin_ceanswerdocument_document_import": "config_admin.add_ceanswerdocument",
+    "config_admin_ceanswerdocument_document_sections": "config_admin.view_ceanswerdocument",
     "config_admin_ceintent_faq": "config_admin.add_ceintent",
     "config_admin_ceintent_faq_template": "config_admin.add_ceintent",
     "config_admin_ceintent_flow": "config_admin.change_ceintent",
