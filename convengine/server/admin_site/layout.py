@@ -40,9 +40,9 @@ _ENGINE_ROOM = "Engine room"
 #: Pages that no task of the manual's first hours needs: they are below *More*, and so is all of the engine room.
 _SELDOM = frozenset(
     {
-        *("Import a document", "Forms", "State graph", "Policies", "Changed settings", "Prompt templates", "Progress texts", "Data sources"),
+        *("Forms", "State graph", "Policies", "Changed settings", "Prompt templates", "Progress texts", "Data sources"),
         *("Documents", "Collections", "Direct tool calls", "Database tools", "HTTP tools", "Planner prompts"),
-        *("SQL guardrails", "Coverage of tests", "Test runs", "Compare releases", "Ledger"),
+        *("Import a document", "SQL guardrails", "Coverage of tests", "Test runs", "Compare releases", "Ledger"),
     }
 )
 #: Grouped by what users want to do, not by tables: first what analysts work with.
