@@ -1,4 +1,4 @@
-"""Customers find the lines of an FAQ in their own words.
+"""Customers find the lines of an FAQ, and readers the sections of handbooks, in their own words.
 
 The sets were written by people who had seen neither the engine nor its specification. The first four
 chose the figures of `phrases/lines.py`; the others judge them.
@@ -23,18 +23,48 @@ def decide(name: str) -> list[IntentOutcome]:
     return list(read_corpus(FOLDER / "faq" / f"{name}.json", has_lines=True).decide())
 
 
-@pytest.mark.parametrize("names", [CHOSEN_ON, JUDGES], ids=["chosen on", "judges"])
-def test_most_customers_see_their_answer_among_what_is_shown(names: Sequence[str]) -> None:
+#: In these, customers share hardly a word with the FAQ: they were told to.
+HARD = ("car_sharing", "garden_centre", "hotel", "instruments", "insurer", "internet", "library", "pool")
+
+
+@pytest.mark.parametrize(
+    ("names", "least_right", "least_precise"),
+    [
+        pytest.param(JUDGES, 0.68, 0.8, id="judges"),
+        pytest.param(CHOSEN_ON, 0.68, 0.85, id="chosen on", marks=pytest.mark.long),
+        pytest.param(HARD, 0.6, 0.8, id="hard", marks=pytest.mark.long),
+    ],
+)
+def test_most_customers_see_their_answer_among_what_is_shown(
+    names: Sequence[str], least_right: float, least_precise: float
+) -> None:
     measured = summarize_intents([outcome for name in names for outcome in decide(name)])
 
     strange, asked = measured["noneOfThem"], [each for each in measured["undecided"] if each["intent"]]
     meant = measured["messages"] - strange["messages"]
     only_wrong = [each for each in asked if each["decision"] and each["intent"] not in each["decision"]]
-    assert measured["recall"] + measured["near"] >= 0.68
-    assert measured["precision"] >= 0.8
-    assert len(only_wrong) <= 0.22 * meant
+    assert measured["recall"] + measured["near"] >= least_right
+    assert measured["precision"] >= least_precise
+    assert len(only_wrong) <= 0.24 * meant
     assert strange["claimed"] <= 0.04 * strange["messages"]
     assert strange["asked"] <= 0.7 * strange["messages"]
+
+
+@pytest.mark.parametrize(
+    ("questions", "least_right"), [("plain", 0.6), pytest.param("in_other_words", 0.5, marks=pytest.mark.long)]
+)
+def test_readers_see_the_section_that_answers_among_three(questions: str, least_right: float) -> None:
+    outcomes = [
+        outcome
+        for folder in sorted((FOLDER / "handbooks").iterdir())
+        for outcome in read_corpus(
+            folder / f"{questions}.json", has_lines=True, documents=folder / "documents"
+        ).decide()
+    ]
+
+    measured = summarize_intents(outcomes)
+    assert measured["near"] >= least_right
+    assert measured["noneOfThem"]["asked"] <= 0.6 * measured["noneOfThem"]["messages"]
 
 
 @pytest.mark.parametrize("name", ["garden_centre", "hotel"])
