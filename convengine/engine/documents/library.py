@@ -9,6 +9,7 @@ from convengine.engine.documents.sections import split_document
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.book import get_phrase_book
+from convengine.engine.understanding.phrases.models import may_wait
 from convengine.engine.understanding.phrases.passages import load_passages, name_passages
 from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL
 
@@ -36,7 +37,8 @@ class Library:
         return finder.find(message, MOST_CARDS + 1, user_group) if finder else ()
 
     def _get_finder(self) -> SectionFinder | None:
-        if self._finder is None and self.sections:
+        # Of very many sections, the process makes it before turns need it (`prepare_answers`).
+        if self._finder is None and self.sections and may_wait(len(self.sections)):
             ready = load_passages([section.list_compared() for section in self.sections], self._encoder)
             self._finder = SectionFinder(self.sections, *ready) if ready else None
         return self._finder

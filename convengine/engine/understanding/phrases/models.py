@@ -176,6 +176,11 @@ def load_classifier(content: Content, name: str) -> None:
     _get_classifier(content, name)
 
 
+def may_wait(count: int) -> bool:
+    """True if so many texts are made ready at once, and not in the background."""
+    return count <= _MOST_AT_ONCE or _making.get() not in (Making.BACKGROUND, Making.PREVIEW)
+
+
 def load_compared(texts: Sequence[str], encoder: str) -> tuple[Encoder, dict[str, Vector]] | None:
     """An encoder, and the vectors of texts that messages are compared with.
 
@@ -194,8 +199,7 @@ def load_ready(
     encoder: str, names: Sequence[str], load: Callable[[ModelStore, Encoder, int | None], dict[str, Vector]]
 ) -> tuple[Encoder, dict[str, Vector]] | None:
     """What `load` gives for all names. None where a turn should not wait for it: it is made in the background."""
-    how, store = _making.get(), _get_store(Content((), encoder=encoder))
-    waits = len(names) <= _MOST_AT_ONCE or how not in (Making.BACKGROUND, Making.PREVIEW)
+    how, store, waits = _making.get(), _get_store(Content((), encoder=encoder)), may_wait(len(names))
     try:
         compared = load_encoder(encoder, store)
         vectors = load(store, compared, None if waits else _MOST_ENCODED)
