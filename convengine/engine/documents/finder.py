@@ -7,7 +7,6 @@ from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_matrix
 
 from convengine.engine.documents.sections import Passage, Section
 from convengine.engine.understanding.encoder import Vector
@@ -119,6 +118,9 @@ class _Words:
     """How many of the words of a message texts have, rare ones counting more (BM25), from 0 to 1."""
 
     def __init__(self, texts: Sequence[str]) -> None:
+        # It takes a while to import, and only who has documents needs it.
+        from scipy.sparse import csr_matrix
+
         self._languages = find_main_languages(texts)
         counts = [Counter(self._list_stems(text)) for text in texts]
         #: The column of each stem.

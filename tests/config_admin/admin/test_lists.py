@@ -25,6 +25,7 @@ DISTINCT: dict[type[Any], Any] = {
     m.CeMcpTool: lambda n: {"tool_code": f"t{n}"},
     m.CeMcpServer: lambda n: {"name": f"s{n}"},
     m.CeConfig: lambda n: {"config_key": f"K{n}"},
+    m.CeAnswerDocument: lambda n: {"title": f"Rules {n}"},
 }
 
 
