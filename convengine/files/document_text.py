@@ -30,7 +30,8 @@ MOST_BYTES, _MOST_UNPACKED, _MOST_PAGES, _MOST_CHARACTERS = 20 * 1024**2, 200 * 
 _MOST_UNKNOWN = 0.3
 #: A line of a PDF whose letters are so much larger than most is a heading; how many sizes are levels; its length.
 _LARGER, _LEVELS, _LONGEST_HEADING = 1.12, 4, 300
-#: Where headers and footers are: so many lines at the ends of a page, and repeated on so many of more than some pages.
+#: Headers and footers: the number of lines at each end of a page that may be one, the share of pages that repeat it,
+#: and the number of pages above which this is tested.
 _EDGE, _REPEATED, _FEW_PAGES = 4, 0.5, 3
 #: What a file of Word begins with that has a password or is from before 2007.
 _OLD_WORD = b"\xd0\xcf\x11\xe0"

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from convengine.engine.documents.finder import FoundSection
-from convengine.engine.documents.library import MOST_CARDS, get_library
+from convengine.engine.documents.index import MOST_CARDS, get_document_index
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.settings import MIN_NEAR
@@ -20,7 +20,7 @@ def find_cards(snapshot: Snapshot, message: str, user_group: str = "") -> list[d
     """The sections that may answer a message, the likeliest first, one more than are shown, each as a card with its
     `score`, its `confidence`, and what passage, sentence and words give.
     """
-    return [_make_card(snapshot, section) for section in get_library(snapshot).find(message, user_group)]
+    return [_make_card(snapshot, section) for section in get_document_index(snapshot).find(message, user_group)]
 
 
 def choose_cards(snapshot: Snapshot, cards: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:

@@ -7,6 +7,7 @@ from math import exp, log
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from convengine.engine.documents.sections import Passage, Section
 from convengine.engine.understanding.encoder import Vector
@@ -74,12 +75,12 @@ class SectionFinder:
             [rows[: len(section.passages)] for section, rows in zip(sections, vectors, strict=True)]
         ).astype(np.float32)
         #: The vectors of the sentences of each passage. Questions count for the first one.
-        self._sentences: list[Vector] = []
+        self._sentences: list[npt.NDArray[np.float16]] = []
         for section, rows in zip(sections, vectors, strict=True):
             ends = np.cumsum([len(section.passages), *(len(passage.sentences) for passage in section.passages)])
             own = [rows[start:end] for start, end in pairwise(ends)]
             own[0] = np.concatenate([own[0], rows[ends[-1] :]])
-            self._sentences += own
+            self._sentences += [part.astype(np.float16) for part in own]
         texts = [" ".join([*section.section.titles * _TITLE, passage.text]) for section, passage in self._of_passage]
         self._words = _Words(texts)
 
@@ -93,15 +94,18 @@ class SectionFinder:
             section = self._of_passage[each][0]
             if section.user_group not in ("", user_group):
                 continue
-            by_sentence = float((self._sentences[each] @ vector).max())
+            by_sentence = float(self._compare_sentences(each, vector).max())
             key, score = id(section), section.weight * (float(scores[each]) + by_sentence)
             best[key] = max(best.get(key, (-1.0, -1)), (score, int(each)))
         ranked = sorted(best.values(), key=lambda entry: (-entry[0], entry[1]))[:most]
         return tuple(self._describe(each, score, vector, by_passage[each], by_words[each]) for score, each in ranked)
 
+    def _compare_sentences(self, each: int, vector: Vector) -> Vector:
+        return self._sentences[each].astype(np.float32) @ vector
+
     def _describe(self, each: int, score: float, vector: Vector, by_passage: float, by_words: float) -> FoundSection:
         section, passage = self._of_passage[each]
-        cosines = self._sentences[each] @ vector
+        cosines = self._compare_sentences(each, vector)
         shown = [int(at) for at in sorted(np.argsort(-cosines[: len(passage.sentences)], kind="stable")[:_SHOWN])]
         parts = (round(float(by_passage), 3), round(float(cosines.max()), 3), round(float(by_words), 3))
         return FoundSection(

@@ -1,10 +1,9 @@
 """What documents have to the message of a turn, recorded with the turn."""
 
-import hashlib
 from typing import Any
 
 from convengine.engine.documents.cards import choose_cards, find_cards
-from convengine.engine.documents.library import get_library
+from convengine.engine.documents.index import get_document_index
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.ports import LearnedSubject
 from convengine.engine.turn.session import Session
@@ -13,14 +12,13 @@ from convengine.engine.turn.turn import Turn
 
 def find_cards_in_turn(session: Session, turn: Turn) -> list[dict[str, Any]]:
     """What `find_cards` says of the message, once in a turn, and recorded, so that its replay needs no documents."""
-    library, text = get_library(turn.snapshot), session.user_text
-    if not library.sections or text is None or blank(text):
+    index, text = get_document_index(turn.snapshot), session.user_text
+    if not index.sections or text is None or blank(text):
         return []
     group = str(session.input_params.get("userGroup") or "")
-    digest = hashlib.sha256("".join(sorted(library.vector_names)).encode()).hexdigest()[:16]
 
     def find() -> list[dict[str, Any]]:
-        request = {"text": text, "group": group, "documents": digest}
+        request = {"text": text, "group": group, "documents": index.digest}
         cards: Any = turn.ports.learned.decide(
             LearnedSubject.DOCUMENTS, request, lambda: list(find_cards(turn.snapshot, text, group))
         )

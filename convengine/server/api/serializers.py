@@ -297,7 +297,7 @@ class CardSerializer(serializers.Serializer[Any]):
     document = serializers.IntegerField()
     title = serializers.CharField(help_text="The title of the document.")
     titles = serializers.ListField(child=serializers.CharField(), help_text="The headings that lead to the section.")
-    sentences = serializers.ListField(child=serializers.CharField(), help_text="As they stand in the document.")
+    sentences = serializers.ListField(child=serializers.CharField(), help_text="Copied from the document.")
     quote = serializers.CharField(help_text="The sentences, with … between those that do not follow each other.")
     link = serializers.CharField(allow_null=True)
 

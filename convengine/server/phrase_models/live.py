@@ -5,7 +5,7 @@ from threading import Thread
 import structlog
 from django.db import connections
 
-from convengine.engine.documents.library import prepare_answers
+from convengine.engine.documents.index import prepare_answers
 from convengine.engine.understanding.encoder import load_encoder
 from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import is_large, is_made, load_classifier

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from django.db.models import QuerySet
 
-from convengine.engine.documents.library import get_library
+from convengine.engine.documents.index import get_document_index
 from convengine.engine.turn.job import Counts, Job, Nightly
 from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import name_vector
@@ -30,7 +30,7 @@ def remove_old() -> Iterator[Counts]:
             continue
         models.add(book.model_name)
         vectors |= {name_vector(text, book.content.encoder) for text in book.list_texts()}
-        vectors |= get_library(snapshot).vector_names
+        vectors |= get_document_index(snapshot).vector_names
     yield from _remove("classifiers", CePhraseModel.objects.filter(used_at__lt=before), models)
     yield from _remove("vectors", CePhraseVector.objects.filter(made_at__lt=before), vectors)
 

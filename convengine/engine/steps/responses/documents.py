@@ -2,7 +2,7 @@
 
 from convengine.engine.documents.cards import choose_cards, write_cards
 from convengine.engine.documents.in_turn import find_cards_in_turn
-from convengine.engine.documents.library import MOST_CARDS
+from convengine.engine.documents.index import MOST_CARDS
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.steps.responses.settings import DOCUMENTS_TEXT
 from convengine.engine.steps.responses.stages import DOCUMENTS_FOUND

@@ -185,7 +185,7 @@ class PhraseBook:
         finder = self._get_finder() if by_answers and self.lines and classifier.substitution != NO_VECTORS else None
         if finder is None:
             return tuple(map(self._make_match, classifier.rank(quiet, _RANKED)))
-        learned = map(self._make_match, classifier.rank(quiet, _RANKED + len(finder.intents)))
+        learned = map(self._make_match, classifier.rank(quiet, _RANKED))
         lines = map(self._make_line_match, finder.find(quiet, _RANKED))
         best: dict[str, IntentMatch] = {}
         for match in sorted((*learned, *lines), key=lambda match: (-match.confidence, match.intent)):

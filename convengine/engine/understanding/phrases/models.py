@@ -177,7 +177,7 @@ def load_classifier(content: Content, name: str) -> None:
 
 
 def may_wait(count: int) -> bool:
-    """True if so many texts are made ready at once, and not in the background."""
+    """True if the caller may wait while this number of texts is made ready. False if that is left to the background."""
     return count <= _MOST_AT_ONCE or _making.get() not in (Making.BACKGROUND, Making.PREVIEW)
 
 
