@@ -131,7 +131,7 @@ def run_inbox(server: Server, *texts: str) -> None:
 
 def test_an_unknown_message_is_a_phrase_after_four_clicks(server: Server, ada: Visitor) -> None:
     """Home, the inbox, an intent, what it would change, saved."""
-    run_inbox(server, *["is there a slot on saturday"] * 3, "a slot on saturday")
+    run_inbox(server, *["give me a slot at the hairdresser"] * 3, "a slot for a haircut")
     page = ada.at(1440, "light").go("/admin/").page
     clicks = [
         page.locator("#main").get_by_role("link", name=re.compile("in the inbox$")),

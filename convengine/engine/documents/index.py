@@ -59,7 +59,7 @@ class DocumentIndex:
 def prepare_answers(snapshot: Snapshot) -> None:
     """Have lines and documents ready before a turn asks for them."""
     message = "Hello"
-    get_phrase_book(snapshot).rank(message, by_answers=True)
+    get_phrase_book(snapshot).find_lines(message)
     get_document_index(snapshot).find(message)
 
 

@@ -179,18 +179,17 @@ class PhraseBook:
             lexicon = self._lexicons[language] = Lexicon(self._words, base=language.tables.lexicon)
         return understand(text, language.tables, FINDERS, _VALUES, lexicon)
 
-    def rank(self, text: str, classifier: Ranker | None = None, *, by_answers: bool = False) -> tuple[IntentMatch, ...]:
-        """The intents that a text may mean, best first, at most _RANKED. `by_answers`: lines are found by answers."""
-        classifier, quiet = classifier or self.get_classifier([text]), _write_quietly(text)
-        finder = self._get_finder() if by_answers and self.lines and classifier.substitution != NO_VECTORS else None
-        if finder is None:
-            return tuple(map(self._make_match, classifier.rank(quiet, _RANKED)))
-        learned = map(self._make_match, classifier.rank(quiet, _RANKED))
-        lines = map(self._make_line_match, finder.find(quiet, _RANKED))
-        best: dict[str, IntentMatch] = {}
-        for match in sorted((*learned, *lines), key=lambda match: (-match.confidence, match.intent)):
-            best.setdefault(match.intent, match)
-        return tuple(best.values())[:_RANKED]
+    def rank(self, text: str, classifier: Ranker | None = None) -> tuple[IntentMatch, ...]:
+        """The intents that a text may mean by what the phrases train, best first, at most _RANKED."""
+        ranker = classifier or self.get_classifier([text])
+        return tuple(map(self._make_match, ranker.rank(_write_quietly(text), _RANKED)))
+
+    def find_lines(self, text: str, classifier: Ranker | None = None) -> tuple[IntentMatch, ...]:
+        """The lines whose question and answer a text is near to, best first, at most _RANKED; none without vectors."""
+        if not self.lines or (classifier or self.get_classifier([text])).substitution == NO_VECTORS:
+            return ()
+        finder = self._get_finder()
+        return tuple(map(self._make_line_match, finder.find(_write_quietly(text), _RANKED))) if finder else ()
 
     def find_nearer(self, phrase: Phrase, intent: str) -> tuple[Phrase, float] | None:
         """The phrase of an intent that a phrase is clearly more like than the others of its own, and by how much.

@@ -24,6 +24,8 @@ MAX_REPORTED, MAX_ASKED = 5, 3
 _LEAST_REPORTED = 0.01
 #: The user is asked about no intent whose nearest phrase is less like the message, as words are that nothing knows.
 LEAST_LIKENESS = 0.25
+#: The share of the best confidence from which others are shown beside it.
+_BESIDE = 0.1
 #: How many clauses of a message are compared by themselves.
 _CLAUSES = 4
 #: Which share of its confidence counts if only a clause of the message speaks for an intent.
@@ -51,14 +53,15 @@ class PhraseMatches:
     @property
     def likely(self) -> tuple[IntentMatch, ...]:
         """The intents that are meant, and those that the user could be asked about."""
-        best = max((match.confidence for match in self.near if match.basis == ANSWER), default=0.0)
-        near = (match for match in self.near if self._is_near(match, best))
+        answers = max((match.confidence for match in self.near if match.basis == ANSWER), default=0.0)
+        best = max((match.confidence for match in self.near), default=0.0)
+        near = (match for match in self.near if self._is_near(match, answers) and match.confidence >= _BESIDE * best)
         return (*self.hits, *near)
 
-    def _is_near(self, match: IntentMatch, best: float) -> bool:
-        """True for a match that the user could be asked about. Beside the best answer (`best`), others are shown."""
+    def _is_near(self, match: IntentMatch, answers: float) -> bool:
+        """True for a match that the user could be asked about. Beside the best answer (`answers`), others are shown."""
         if match.basis == ANSWER:
-            return best >= self.min_near
+            return answers >= self.min_near
         return match.confidence >= self.min_near and match.likeness >= LEAST_LIKENESS
 
     @property
@@ -125,17 +128,21 @@ def match_message(
         return choice.choose(())
     if same := _match_surely(filter(choice.may_count, message.identical)):
         return choice.choose(same)
-    substitution, ranked = message.substitution, [*message.rank_whole(interrupting=interrupting)]
+    substitution, ranked, lines = (
+        message.substitution,
+        [*message.learned],
+        message.list_lines(interrupting=interrupting),
+    )
     if any(map(choice.may_count, message.with_same_terms)):
         ranked = _favour_same_terms(choice, message, ranked)
-    if not choice.is_sure(ranked):
-        ranked = _keep_best([*ranked, *message.list_parts_beside(ranked)])
+    if not choice.is_sure(ranked, lines):
+        ranked = _keep_best([*ranked, *message.list_parts_beside(lines)])
     if interrupting and own and message.asks:
-        ranked = _favour(choice.list_counted(ranked), own)
-    if not choice.is_sure(ranked):
+        ranked, lines = _favour(choice.list_counted(ranked), own), _favour(choice.list_counted(lines), own)
+    if not choice.is_sure(ranked, lines):
         beside = {match.intent for match in ranked} if interrupting else own
         ranked = _keep_best(_scale(match, 1 / message.find_divisor(match, beside)) for match in ranked)
-    ranked = [replace(match, basis=message.find_basis(match)) for match in ranked]
+    ranked = [replace(match, basis=message.find_basis(match)) for match in _keep_best([*ranked, *lines])]
     return replace(choice.choose(ranked), substitution=substitution)
 
 
@@ -173,28 +180,29 @@ class ComparedMessage:
         """Why another classifier ranks than that of the phrases; blank for that one."""
         return self._classifier.substitution
 
-    def rank_whole(self, *, interrupting: bool) -> Sequence[IntentMatch]:
-        """The intents that the whole message may mean. Beside a form, what asks nothing is rather for the form, and is
-        compared with no answers.
-        """
-        return self._whole if interrupting and not self.asks else self._whole_by_answers
-
     @cached_property
-    def _whole(self) -> Sequence[IntentMatch]:
+    def learned(self) -> Sequence[IntentMatch]:
+        """The intents that the whole message may mean by what the phrases train."""
         return self._book.rank(self._ranked, self._classifier)
 
-    @cached_property
-    def _whole_by_answers(self) -> Sequence[IntentMatch]:
-        return self._book.rank(self._ranked, self._classifier, by_answers=True)
+    def list_lines(self, *, interrupting: bool) -> Sequence[IntentMatch]:
+        """The intents that the whole message may mean by their questions and answers. Beside a form, what asks nothing
+        is rather for the form.
+        """
+        return self._lines if self.asks or not interrupting else ()
 
-    def list_parts_beside(self, ranked: Sequence[IntentMatch]) -> Sequence[IntentMatch]:
+    @cached_property
+    def _lines(self) -> Sequence[IntentMatch]:
+        return self._book.find_lines(self._ranked, self._classifier)
+
+    def list_parts_beside(self, lines: Sequence[IntentMatch]) -> Sequence[IntentMatch]:
         """What the parts of the message may mean, without lines if these were found by answers: to an answer, a part is
         soon near.
         """
-        if not any(match.basis == ANSWER for match in ranked):
+        if not lines:
             return self._parts
-        lines = {line.intent for line in self._book.lines}
-        return [match for match in self._parts if match.intent not in lines]
+        answered = {line.intent for line in self._book.lines}
+        return [match for match in self._parts if match.intent not in answered]
 
     @cached_property
     def _parts(self) -> Sequence[IntentMatch]:
@@ -254,8 +262,6 @@ class ComparedMessage:
 
         Less than 1 for a question beside what is open (`beside`: its intents), and for a form whose option is named.
         """
-        if match.basis == ANSWER:
-            return 1.0
         if match.intent in beside and self.asks:
             return _OWN
         return _OPTION if self._names_option(match.intent) else 1.0
@@ -328,9 +334,9 @@ class _Choice(NamedTuple):
         """False for a phrase that is not tried here."""
         return phrase.intent in self.intents and (self.allowed is None or phrase.key in self.allowed)
 
-    def is_sure(self, matches: Sequence[IntentMatch]) -> bool:
-        """True when the best match is meant."""
-        return bool(matches) and matches[0].confidence >= self.min_confidence
+    def is_sure(self, *rankings: Sequence[IntentMatch]) -> bool:
+        """True when the best match of one of them is meant."""
+        return any(ranked[0].confidence >= self.min_confidence for ranked in rankings if ranked)
 
     def list_counted(self, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
         """The matches by phrases that are tried here."""
