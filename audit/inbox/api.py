@@ -48,10 +48,16 @@ class InboxGroupSerializer(BlankAsNullSerializer):
     lastAt = IsoDateTimeField(source="last_at")
     cameBack = serializers.BooleanField(source="came_back", help_text="Messages came after somebody had decided.")
     intent = serializers.CharField(
-        source="intent_code", allow_null=True, help_text="The intent of the form whose field refused a value."
+        source="intent_code",
+        allow_null=True,
+        help_text="The intent of the form whose field refused a value, or what most users got after the question.",
     )
     field = serializers.CharField(source="field_name", allow_null=True)
-    reason = serializers.CharField(source="detail", allow_null=True, help_text="Why the value was refused.")
+    reason = serializers.CharField(
+        source="detail",
+        allow_null=True,
+        help_text="Why the value was refused, how many users got the intent, or the section that helped.",
+    )
     table = serializers.CharField(
         source="table_name", allow_null=True, help_text="The table of the form or the answer that the messages met."
     )

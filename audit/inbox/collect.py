@@ -5,9 +5,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery, Value
 
-from audit.inbox.grouping import Message, Subject
+from audit.inbox.grouping import NO_SUBJECT, Message, Subject
 from audit.models import CeInboxGroup, CeMcpUserFeedback, CeTurnIndex
 from audit.record.events import read_document
 from audit.record.milestones import CONDITIONS, Milestone
@@ -16,7 +16,9 @@ from convengine.engine.clarification.stages import INTENT_COLLISION_DETECTED
 from convengine.engine.forms.stages import FIELDS_READ, FORM_LEFT
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_COLLISION
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD
-from convengine.engine.turn.scope import HAND_OVER
+from convengine.engine.text.compare import code
+from convengine.engine.turn import rows
+from convengine.engine.turn.scope import HAND_OVER, is_resolved
 from convengine.server.database.unreadable import read_rows
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -30,6 +32,7 @@ MOST_MESSAGES, MOST_DOCUMENTS = 100_000, 5_000
 _BATCH = 1_000
 _FORM = "ce_output_schema"
 _ALL = Q()
+_NOTHING = Value("")
 #: How many messages a reader shows besides the leader.
 SHOWN_EXAMPLES = 3
 _COLUMNS = ("history_id", "user_input", "created_at", "conversation__workspace_id")
@@ -41,13 +44,22 @@ def read_messages(kind: str, since: datetime) -> Iterator[Message]:
 
 
 def _read_not_understood(since: datetime) -> Iterator[Message]:
-    """Without those that were handed over, or came while a person had the conversation."""
-    return _read_turns(_list_turn_ids([NOT_UNDERSTOOD], since, MOST_MESSAGES), ~Q(state_code=HAND_OVER))
+    """Without those that were handed over, or came while a person had the conversation; and with those for which users
+    said that none of the sections helped.
+    """
+    yield from _read_turns(_list_turn_ids([NOT_UNDERSTOOD], since, MOST_MESSAGES), ~Q(state_code=HAND_OVER))
+    down = CeMcpUserFeedback.Type.THUMBS_DOWN
+    yield from _read_rated(since, down, lambda *rating: NO_SUBJECT if _rejects_sections(rating[-1]) else None)
 
 
 def _read_two_intents(since: datetime) -> Iterator[Message]:
+    """Each with the intent that the user got with the next message."""
     stages = [INTENT_COLLISION_DETECTED, INTENT_CLASSIFIER_COLLISION]
-    return _read_turns(_list_turn_ids(stages, since, MOST_MESSAGES))
+    following = CeConversationHistory.objects.filter(
+        conversation=OuterRef("conversation"), turn_no=OuterRef("turn_no") + 1
+    )
+    turn_ids = _list_turn_ids(stages, since, MOST_MESSAGES)
+    return _read_turns(turn_ids, then=Subquery(following.values("intent_code")[:1]))
 
 
 def _read_handed_over(since: datetime) -> Iterator[Message]:
@@ -80,19 +92,49 @@ def _read_forms_given_up(since: datetime) -> Iterator[Message]:
 
 
 def _read_negative_feedback(since: datetime) -> Iterator[Message]:
-    """The messages whose answers were rated down, with the row that answered."""
-    ratings = CeMcpUserFeedback.objects.filter(
-        feedback_type=CeMcpUserFeedback.Type.THUMBS_DOWN, replaced_at=None, created_at__gte=since
-    )
-    newest = list(ratings.order_by("-created_at").values_list("turn_id", "created_at", "table_name", "row_pk"))
-    for start in range(0, len(newest[:MOST_MESSAGES]), _BATCH):
+    """The messages whose answers were rated down, with the row that answered; not those about sections."""
+
+    def read_subject(table: str, row: str, metadata: Any) -> Subject | None:
+        return None if _rejects_sections(metadata) else Subject(table=table, row=row)
+
+    return _read_rated(since, CeMcpUserFeedback.Type.THUMBS_DOWN, read_subject)
+
+
+def _read_other_sections(since: datetime) -> Iterator[Message]:
+    """The messages for which users chose another section than the first, with its document and its path."""
+    return _read_rated(since, CeMcpUserFeedback.Type.THUMBS_UP, lambda *rating: _read_helpful_section(rating[-1]))
+
+
+def _rejects_sections(metadata: Any) -> bool:
+    """True for a rating that says of the sections of documents that none of them helped."""
+    return isinstance(metadata, Mapping) and metadata.get("place") == 0
+
+
+def _read_helpful_section(metadata: Any) -> Subject | None:
+    """The section that a rating says to have helped. Returns None if it was shown first, or if none is named."""
+    sent = metadata if isinstance(metadata, Mapping) else {}
+    document, section, place = (sent.get(name) for name in ("document", "section", "place"))
+    if not isinstance(document, int) or not isinstance(section, str) or not isinstance(place, int) or place < 2:
+        return None
+    return Subject(detail=section, table=rows.AnswerDocument.table, row=str(document))
+
+
+def _read_rated(
+    since: datetime, direction: str, read_subject: Callable[[str, str, Any], Subject | None]
+) -> Iterator[Message]:
+    """The messages whose answers were rated, by `read_subject` of table, row and metadata; without those of None."""
+    ratings = CeMcpUserFeedback.objects.filter(feedback_type=direction, replaced_at=None, created_at__gte=since)
+    columns = "turn_id", "created_at", "table_name", "row_pk", "metadata_json"
+    newest = list(ratings.order_by("-created_at").values_list(*columns)[:MOST_MESSAGES])
+    for start in range(0, len(newest), _BATCH):
         batch = newest[start : start + _BATCH]
         turns = CeConversationHistory.objects.filter(turn_id__in=[turn_id for turn_id, *_ in batch])
-        by_id = {turn_id: columns for turn_id, *columns in turns.values_list("turn_id", *_COLUMNS)}
-        for turn_id, at, table, row in batch:
-            if turn_id in by_id:
+        by_id = {turn_id: own for turn_id, *own in turns.values_list("turn_id", *_COLUMNS)}
+        for turn_id, at, table, row, metadata in batch:
+            subject = read_subject(table, row, metadata)
+            if turn_id in by_id and subject is not None:
                 turn, text, _, workspace = by_id[turn_id]
-                yield Message(turn, text or "", at, workspace, Subject(table=table, row=row))
+                yield Message(turn, text or "", at, workspace, subject)
 
 
 def read_shown_turns(groups: Iterable[CeInboxGroup], *, with_documents: bool = False) -> None:
@@ -111,6 +153,7 @@ _READERS: Mapping[Kind, Callable[[datetime], Iterator[Message]]] = {
     Kind.FORM_GIVEN_UP: _read_forms_given_up,
     Kind.HANDED_OVER: _read_handed_over,
     Kind.NEGATIVE: _read_negative_feedback,
+    Kind.OTHER_SECTION: _read_other_sections,
 }
 
 
@@ -120,11 +163,14 @@ def _list_turn_ids(stages: Iterable[Any], since: datetime, most: int) -> list[UU
     return list(dict.fromkeys(entries.order_by("-at").values_list("turn_id", flat=True)[:most]))
 
 
-def _read_turns(turn_ids: Sequence[UUID], wanted: Q = _ALL) -> Iterator[Message]:
+def _read_turns(turn_ids: Sequence[UUID], wanted: Q = _ALL, then: Any = _NOTHING) -> Iterator[Message]:
+    """The messages of turns. `then`: the intent that users got with the next message; it counts if it is another."""
     for start in range(0, len(turn_ids), _BATCH):
         turns = CeConversationHistory.objects.filter(wanted, turn_id__in=turn_ids[start : start + _BATCH])
-        for turn, text, at, workspace in turns.exclude(user_input=None).values_list(*_COLUMNS):
-            yield Message(turn, text or "", at, workspace)
+        columns = *_COLUMNS, "intent_code", then
+        for turn, text, at, workspace, intent, later in turns.exclude(user_input=None).values_list(*columns):
+            meant = code(later) if is_resolved(later) and code(later) != code(intent) else ""
+            yield Message(turn, text or "", at, workspace, Subject(meant))
 
 
 def _read_payloads(

@@ -1,6 +1,6 @@
 """Group messages by their meaning: the same words first, then what is near as sentences. Pure functions."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -26,7 +26,7 @@ MOST_EXAMPLES = 9
 
 
 class Subject(NamedTuple):
-    """What the messages of a group met: the field of a form, or the row that answered."""
+    """What the messages of a group met: the field of a form, the row that answered, or what their users meant."""
 
     intent: str = ""
     field: str = ""
@@ -81,6 +81,12 @@ class Group:
     def leader(self) -> Message:
         """The newest message of the most frequent wording."""
         return self.wordings[0].newest
+
+    @property
+    def meant(self) -> tuple[str, int]:
+        """The intent that most users got after these messages, and how many did; blank and 0 if none is known."""
+        intents = Counter(message.subject.intent for message in self.messages if message.subject.intent)
+        return max(intents.items(), key=lambda item: (item[1], item[0]), default=("", 0))
 
     @property
     def examples(self) -> list[Message]:

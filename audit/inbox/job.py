@@ -13,6 +13,8 @@ from audit.inbox.status import settle
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
 from audit.record.last_days import WEEK, choose_days
+from convengine.engine.documents.index import get_document_index
+from convengine.engine.text.compare import match_text
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.database.release import release_connections
@@ -28,7 +30,7 @@ _STATUS = CeInboxGroup.Status
 #: What the job writes; the rest is people's.
 _COUNTED = (
     *("leader", "examples", "messages", "wordings", "this_week", "week_before", "first_at", "last_at"),
-    *("status", "came_back", "decided_at", "fingerprint"),
+    *("status", "came_back", "decided_at", "fingerprint", "intent_code", "detail"),
 )
 #: A stored group by workspace and fingerprint.
 _Key = tuple[str, str]
@@ -68,13 +70,19 @@ def _make_groups(kind: CeInboxGroup.Kind, messages: Sequence[Message]) -> list[G
 
 
 def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[int]:
-    """The turns of the leaders that a phrase gives exactly one intent today, or any where none was known."""
+    """The turns of the leaders that a phrase gives exactly one intent today, or any where none was known; and of those
+    that a section of a document is asked as.
+    """
     if kind not in RECHECKED:
         return set()
     snapshot = configuration().current()
     most = 1 if kind == CeInboxGroup.Kind.TWO_INTENTS else 99
-    leaders = (group.leader for group in groups)
-    return {leader.turn for leader in leaders if 0 < len(match_phrases(snapshot, leader.text).hits) <= most}
+    asked_as, leaders = get_document_index(snapshot).asked_as, (group.leader for group in groups)
+    return {
+        leader.turn
+        for leader in leaders
+        if match_text(leader.text) in asked_as or 0 < len(match_phrases(snapshot, leader.text).hits) <= most
+    }
 
 
 def _store_groups(
@@ -159,6 +167,9 @@ def _update_row(row: CeInboxGroup, group: Group, understood: Set[int], now: date
     row.this_week = sum(since <= at for at in times)
     row.week_before = sum(since - WEEK <= at < until - WEEK for at in times)
     row.first_at, row.last_at = min(times), max(times)
+    if row.kind in BY_WORDS:
+        intent, count = group.meant
+        row.intent_code, row.detail = intent, str(count or "")
     settle(row, now, is_understood=group.leader.turn in understood)
     return row
 

@@ -21,9 +21,10 @@ from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_group
 from audit.narration import phrases as narration_phrases
 from audit.timeline.addresses import turn_url
 from convengine.engine.clarification.collision import get_intent_name
+from convengine.engine.documents.index import MOST_CARDS, get_document_index
 from convengine.engine.forms.form import Field, get_form
 from convengine.engine.forms.stages import FIELDS_READ
-from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED, suggest_intents
+from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED, map_intent_titles, suggest_intents
 from convengine.engine.text.compare import code, shorten
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn import rows
@@ -56,6 +57,7 @@ ABOUT: Mapping[str, str] = {
     Kind.FORM_GIVEN_UP: "Forms that ended before they were done. Look at the question of the field.",
     Kind.HANDED_OVER: "Messages that led to a person. Teach those that the bot can answer, or make a flow for them.",
     Kind.NEGATIVE: "Answers that users rated down. Read the comments, and edit the answer.",
+    Kind.OTHER_SECTION: "Messages for which another section of a document helped than the first one that was shown.",
 }
 
 
@@ -223,10 +225,19 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
     """The intents whose phrases come nearest, then the page for any other, and the one for a new flow."""
     if group.status == _STATUS.UNDERSTOOD:
         return []
+    suggestions = suggest_intents(snapshot, texts, MOST_SUGGESTIONS)
+    reasons = {suggestion.intent: suggestion.reason for suggestion in suggestions}
+    titles = map_intent_titles(snapshot)
+    if group.intent_code in titles:
+        # What users chose goes first.
+        chosen = f"is what users got with their next message ({group.detail} of {group.messages} times)"
+        reasons = {group.intent_code: chosen} | {
+            each: why for each, why in reasons.items() if each != group.intent_code
+        }
     links = [
-        Link(suggestion.title, teach_url(group=group.pk, intent=suggestion.intent), suggestion.reason)
-        for suggestion in suggest_intents(snapshot, texts, MOST_SUGGESTIONS)
+        Link(titles[intent], teach_url(group=group.pk, intent=intent), reason) for intent, reason in reasons.items()
     ]
+    links += _list_section_links(group, texts[0], snapshot)
     name = name_by_words(texts)
     new_flow = Link(
         f"New flow “{name}”" if name else "New flow with these messages",
@@ -237,10 +248,30 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
     return [new_flow, Link("Choose an intent", teach_url(group=group.pk))]
 
 
+def _list_section_links(group: CeInboxGroup, text: str, snapshot: Snapshot) -> list[Link]:
+    """The sections of documents that come nearest to a message that nothing answered, to say that they answer it."""
+    if group.kind != Kind.NOT_UNDERSTOOD:
+        return []
+    found = get_document_index(snapshot).find(text)[:MOST_CARDS]
+    return [_link_section(group, section.text.document, section.text.section.name) for section in found]
+
+
+def _link_section(group: CeInboxGroup, document: int, section: str) -> Link:
+    address = reverse("admin:config_admin_ceanswerdocument_document_sections", args=[document])
+    return Link(
+        f"This section answers it: {section.replace(' > ', ' › ')}",
+        f"{address}?{urlencode({'group': group.pk, 'section': section})}",
+    )
+
+
 def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[Link]]:
     """What the messages met, in words, and the pages to change it."""
     if group.kind == Kind.NEGATIVE:
         return _describe_rated_answer(group)
+    if group.kind == Kind.OTHER_SECTION:
+        row = snapshot.row(rows.AnswerDocument, parse_whole_number(group.row_pk) or 0)
+        links = [_link_section(group, row.document_id, group.detail)] if row else []
+        return f"{row.title if row else 'A deleted document'}: {group.detail.replace(' > ', ' › ')}", links
     form = _find_form(group, snapshot)
     title = get_intent_name(snapshot, group.intent_code or (form.intent_code if form else "")) or "A deleted form"
     field_title = _find_field_title(form, group.field_name)

@@ -24,6 +24,8 @@ class CeInboxGroup(models.Model):
         FORM_GIVEN_UP = "FORM_GIVEN_UP", "Forms given up"
         HANDED_OVER = "HANDED_OVER", "Handed over"
         NEGATIVE = "NEGATIVE", "Negative feedback"
+        #: Of documents, another section helped than the one that was shown first.
+        OTHER_SECTION = "OTHER_SECTION", "Another section helped"
 
     class Status(models.TextChoices):
         """What became of a group."""
@@ -52,9 +54,13 @@ class CeInboxGroup(models.Model):
     first_at = models.DateTimeField(help_text="When the first message came.")
     last_at = models.DateTimeField(help_text="When the last message came.")
     came_back = models.BooleanField(default=False, help_text="Messages came after the group was decided.")
-    intent_code = models.TextField("intent", default="", help_text="The intent of the form.")
+    intent_code = models.TextField(
+        "intent", default="", help_text="The intent of the form, or what most users got after the question."
+    )
     field_name = models.TextField("field", default="", help_text="The field whose value was refused.")
-    detail = models.TextField(default="", help_text="Why the value was refused.")
+    detail = models.TextField(
+        default="", help_text="Why the value was refused, how many users got the intent, or the section that helped."
+    )
     table_name = models.TextField("table", default="", help_text="The table of the row that the messages met.")
     row_pk = models.TextField("row", default="", help_text="The form or the answer that the messages met.")
     assigned_to = models.ForeignKey(

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 
-from config_admin.releases.working_copy import write_outside
+from config_admin.releases.working_copy import find_working_copy, write_outside
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.interfaces.access_log import access_log
@@ -53,6 +53,22 @@ def read_given_words(request: HttpRequest) -> str:
         return ""
     write_outside(lambda: access_log().log_row_access(request, turn))
     return (turn.user_input or "")[start:end].strip()
+
+
+def note_taught(request: HttpRequest, what: str) -> None:
+    """Note at the group of the inbox, if the address names one, what was taught; in a draft when its transaction has
+    ended. `what`: "Taught as CANCEL_ORDER".
+    """
+    group, author = read_number(request, "group"), request.user.get_username()
+    if group is None or not request.user.has_perm(READ_TURNS):
+        return
+    copy = find_working_copy()
+    if copy is None:
+        inbox().note_taught(group, author, what, is_live=True)
+    else:
+        # The transaction of a draft is rolled back.
+        in_draft = f"{what} in the draft “{copy.title}”"
+        copy.later.append(lambda: inbox().note_taught(group, author, in_draft, is_live=False))
 
 
 def add_given_messages(url: str, request: HttpRequest) -> str:

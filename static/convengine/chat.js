@@ -45,6 +45,8 @@
             waiting: "Waiting for the answer",
             good: "Good answer",
             bad: "Bad answer",
+            helped: "This helped",
+            noneHelped: "None of these helped",
             restart: "Start again",
             restartQuestion: "Start again? The bot will forget this conversation.",
             cancel: "Cancel",
@@ -81,6 +83,8 @@
             waiting: "Die Antwort kommt gleich",
             good: "Gute Antwort",
             bad: "Schlechte Antwort",
+            helped: "Das hat geholfen",
+            noneHelped: "Nichts davon hat geholfen",
             restart: "Neu beginnen",
             restartQuestion: "Neu beginnen? Der Bot vergisst dieses Gespräch.",
             cancel: "Abbrechen",
@@ -175,6 +179,12 @@
         .person .bubble { background: var(--person); border-color: var(--line); }
         .author { margin-block-end: .15em; color: var(--muted); font-size: .85em; font-weight: 600; }
         .bubble a { color: inherit; unicode-bidi: isolate; }
+        .cards { display: flex; flex-direction: column; align-items: flex-start; gap: .4em; inline-size: 88%; margin-block: .4em; }
+        .card { inline-size: 100%; padding: .5em .8em; border: 1px solid var(--line); border-radius: .6em; overflow-wrap: anywhere; unicode-bidi: isolate; }
+        .card p { margin: 0 0 .4em; }
+        .card a { color: inherit; }
+        .cards button { min-block-size: 2em; font-size: .9em; }
+        .cards button[aria-pressed=true] { border-color: var(--text); background: var(--text); color: var(--background); }
         .rating { display: flex; gap: .25em; margin-block-start: .15em; }
         .rating button { min-inline-size: 1.9em; min-block-size: 1.9em; padding: .2em; border-color: transparent; color: var(--muted); }
         .rating button[aria-pressed=true] { border-color: var(--text); background: var(--text); color: var(--background); }
@@ -218,7 +228,7 @@
         @media (forced-colors: active) {
             .bubble, header, .primary, .launcher { border: 1px solid; }
             .user .bubble { border-style: dashed; }
-            .rating button[aria-pressed=true] { forced-color-adjust: none; background: Highlight; color: HighlightText; }
+            .rating button[aria-pressed=true], .cards button[aria-pressed=true] { forced-color-adjust: none; background: Highlight; color: HighlightText; }
         }
         @media print { .floating { display: none; } }
     `;
@@ -300,6 +310,16 @@
             end = match.index + address.length;
         }
         return [...nodes, text.slice(end)];
+    }
+
+    // What is said of a card where only text is shown.
+    const writeCard = ({titles, quote, link}) => [titles.join(" › "), `“${quote}”`, link].filter(Boolean).join("\n");
+
+    // The text before the cards of an answer, and the text after them; null if the text does not have them all.
+    function splitAtCards(text, cards) {
+        const written = cards.map(writeCard).join("\n\n");
+        const start = cards.length ? text.indexOf(written) : -1;
+        return start < 0 ? null : [text.slice(0, start), text.slice(start + written.length)].map((part) => part.trim());
     }
 
     // A key that no other message has; `crypto.randomUUID` is missing on pages without HTTPS.
@@ -585,13 +605,15 @@
         }
 
         // Only what is new is announced: the log leaves out parts that are not live.
-        addMessage({speaker, text, turnId}, {isNew}) {
+        addMessage({speaker, text, turnId, cards = []}, {isNew}) {
             const shownText = String(text ?? "").replace(CONTROL_CHARACTERS, "");
             if (!shownText.trim()) return null;
             const author = speaker === "person" ? make("span", {class: "author"}, this.texts.person) : make("span", {class: "unseen"}, `${this.texts[speaker]}:`);
-            const bubble = make("p", {class: "bubble", dir: "auto"}, ...renderText(shownText));
-            const item = make("div", {class: `item ${speaker}`, "aria-live": isNew ? null : "off"}, author, bubble);
-            if (speaker === "bot" && turnId) item.append(this.makeRating(turnId));
+            const makeBubble = (part) => make("p", {class: "bubble", dir: "auto"}, ...renderText(part));
+            const [before, after] = splitAtCards(shownText, cards) || [];
+            const parts = before === undefined ? [makeBubble(shownText)] : [before && makeBubble(before), this.makeCards(cards, turnId), after && makeBubble(after)];
+            const item = make("div", {class: `item ${speaker}`, "aria-live": isNew ? null : "off"}, author, ...parts.filter(Boolean));
+            if (speaker === "bot" && turnId && before === undefined) item.append(this.makeRating(turnId));
             const isAtEnd = this.log.scrollTop > -80;
             this.list.insertBefore(item, this.pendingItem);
             if (isAtEnd) this.scrollToEnd(item);
@@ -609,24 +631,46 @@
         }
 
         makeRating(turnId) {
-            const buttons = [["good", "THUMBS_UP", "up"], ["bad", "THUMBS_DOWN", "down"]].map(([name, type, direction]) => {
-                const button = makeButton({class: direction, "aria-label": this.texts[name], title: this.texts[name]}, () => rate(type), makeIcon("thumb"));
-                return {button, type};
-            });
-            const show = () => buttons.forEach(({button, type}) => button.setAttribute("aria-pressed", this.store.values.ratings?.[turnId] === type));
-            const rate = async (feedbackType) => {
+            const thumbs = [["good", "THUMBS_UP", "up"], ["bad", "THUMBS_DOWN", "down"]].map(([name, feedbackType, direction]) => ({
+                rating: feedbackType, feedbackType,
+                button: make("button", {type: "button", class: direction, "aria-label": this.texts[name], title: this.texts[name]}, makeIcon("thumb")),
+            }));
+            this.rateBy(turnId, thumbs);
+            return make("div", {class: "rating", "aria-live": "off"}, ...thumbs.map(({button}) => button));
+        }
+
+        // The sections of documents, each with a button that says that it helped, and one that says that none did.
+        makeCards(cards, turnId) {
+            const choices = cards.map(({titles, document}, index) => ({
+                rating: index + 1, feedbackType: "THUMBS_UP", metadata: {document, section: titles.join(" > "), place: index + 1},
+                button: make("button", {type: "button"}, this.texts.helped, make("span", {class: "unseen"}, `: ${titles.at(-1)}`)),
+            }));
+            const none = {rating: 0, feedbackType: "THUMBS_DOWN", metadata: {place: 0}, button: make("button", {type: "button"}, this.texts.noneHelped)};
+            this.rateBy(turnId, [...choices, none]);
+            const boxes = cards.map(({titles, quote, link}, index) => make(
+                "div", {class: "card", dir: "auto"},
+                make("p", {}, make("strong", {}, titles.join(" › "))), make("p", {}, `“${quote}”`), ...(link ? [make("p", {}, ...renderText(link))] : []),
+                choices[index].button,
+            ));
+            return make("div", {class: "cards"}, ...boxes, none.button);
+        }
+
+        // Each button gives its rating; the one of the stored `rating` is pressed.
+        rateBy(turnId, choices) {
+            const show = () => choices.forEach(({button, rating}) => button.setAttribute("aria-pressed", this.store.values.ratings?.[turnId] === rating));
+            const rate = async ({rating, feedbackType, metadata}) => {
                 const {conversationId, ratings} = this.store.values;
-                if (ratings?.[turnId] === feedbackType) return;
-                this.store.update({ratings: {...ratings, [turnId]: feedbackType}});
+                if (ratings?.[turnId] === rating) return;
+                this.store.update({ratings: {...ratings, [turnId]: rating}});
                 show();
-                const answer = await this.connection.request("feedback", {body: {conversationId, feedbackType, messageId: turnId}});
+                const answer = await this.connection.request("feedback", {body: {conversationId, feedbackType, messageId: turnId, ...(metadata && {metadata})}});
                 if (answer.ok) return;
                 this.store.update({ratings: {...this.store.values.ratings, [turnId]: ratings?.[turnId]}});
                 show();
                 this.tell(this.texts.notRated);
             };
+            for (const choice of choices) choice.button.addEventListener("click", () => rate(choice));
             show();
-            return make("div", {class: "rating", "aria-live": "off"}, ...buttons.map(({button}) => button));
         }
 
         clear() {
@@ -771,7 +815,7 @@
             if (body.reset || isOther) this.lastTurnNo = turnNo - 1;
             if (turnNo === this.lastTurnNo + 1) {
                 this.pendingItem = null;
-                this.addMessage({speaker: "bot", text: answer.reply, turnId}, {isNew: true});
+                this.addMessage({speaker: "bot", text: answer.reply, turnId, cards: answer.stateReport?.cards || []}, {isNew: true});
                 this.lastTurnNo = turnNo;
             } else {
                 // It is shown already, or there is more to show: a person wrote, or another tab.

@@ -16,7 +16,12 @@ from config_admin.drafts.middleware import offer_drafts
 from config_admin.drafts.needed_draft import find_needed_draft
 from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.given_messages import add_given_messages, read_given_messages, read_number
+from config_admin.editing.given_messages import (
+    add_given_messages,
+    note_taught,
+    read_given_messages,
+    read_number,
+)
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.flows.add_from_page import add_from_page
 from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
@@ -215,20 +220,9 @@ def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpRespon
     if refused := add_from_page(request, lesson.make_document(), done):
         return {"refused": refused}
     if group is not None and request.user.has_perm(READ_TURNS):
-        _note_taught(group, request.user.get_username(), lesson.intent)
+        note_taught(request, f"Taught as {lesson.intent}")
         return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox"))
     return HttpResponseRedirect(workspace_url(lesson.intent))
-
-
-def _note_taught(group: int, author: str, intent: str) -> None:
-    """Note in the inbox that a group was taught; in a draft when its transaction has ended."""
-    copy = find_working_copy()
-    if copy is None:
-        inbox().note_taught(group, author, f"Taught as {intent}", is_live=True)
-    else:
-        # The transaction of a draft is rolled back.
-        what = f"Taught as {intent} in the draft “{copy.title}”"
-        copy.later.append(lambda: inbox().note_taught(group, author, what, is_live=False))
 
 
 def _suggest_reason(group: int | None) -> str:

@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.given_messages import note_taught, read_given_messages, read_number
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.transfer.apply_import import ImportRefused, import_document
 from config_admin.transfer.document import Document, FileRow, Mode
@@ -32,7 +33,7 @@ _TABLE = rows.AnswerDocument.table
 _ADMIN = "config_admin.CeAnswerDocument"
 #: Sections of a page, each with three inputs.
 _SHOWN = 50
-_LONGEST_TITLE = 200
+_LONGEST_TITLE, _LONGEST_QUESTION = 200, 300
 
 
 class ImportForm(forms.Form):
@@ -136,7 +137,9 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
     if row is None:
         raise Http404(f"Answer document {pk} does not exist.")
     sections = split_document(row.title, row.content)
-    shown = Paginator(sections, _SHOWN).get_page(request.GET.get("page"))
+    taught = request.GET.get("section", "")
+    at = next((place for place, section in enumerate(sections) if section.name == taught), None)
+    shown = Paginator(sections, _SHOWN).get_page(request.GET.get("page") if at is None else at // _SHOWN + 1)
     may_change = model_admin.has_change_permission(request)
     context: dict[str, Any] = {}
     if request.method == "POST" and may_change:
@@ -147,9 +150,13 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
             used = {name: choice for name, choice in choices.items() if choice}
             context["refused"] = _store(request, {"title": row.title, "sections": used})
             if not context["refused"]:
-                return HttpResponseRedirect(request.get_full_path())
+                note_taught(request, f"Asked as of “{taught}”")
+                in_inbox = read_number(request, "group") is not None
+                return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox") if in_inbox else request.path)
     else:
         choices = _read_choices(row)
+        if at is not None:
+            context["taught"] = _add_given(request, choices, taught)
     message = request.GET.get("q", "").strip()
     context |= {
         "title": row.title,
@@ -164,6 +171,17 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
         "change_url": reverse(f"admin:{_opts(model_admin.model)}_change", args=[pk]),
     }
     return TemplateResponse(request, "config_admin/document_sections.html", context)
+
+
+def _add_given(request: HttpRequest, choices: dict[str, Any], section: str) -> dict[str, Any]:
+    """Propose the messages that the address names as questions of a section; returns what the page says of it."""
+    choice = choices.get(section)
+    own = dict(choice) if isinstance(choice, dict) else {}
+    known = [str(text) for text in own.get("askedAs") or ()]
+    texts = [" ".join(given.text.split())[:_LONGEST_QUESTION] for given in read_given_messages(request)]
+    new = [text for text in dict.fromkeys(texts) if text not in known]
+    choices[section] = {**own, "askedAs": [*known, *new]}
+    return {"section": section, "path": section.replace(" > ", " › "), "count": len(new)}
 
 
 def _opts(model: type[Model]) -> str:
@@ -203,6 +221,7 @@ def _describe_section(section: Section, choices: dict[str, Any], number: int) ->
     own = choice if isinstance(choice, dict) else {}
     return {
         "number": number,
+        "name": section.name,
         "path": section.titles[:-1],
         "title": section.titles[-1],
         "text": section.text,

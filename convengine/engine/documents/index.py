@@ -11,6 +11,7 @@ import numpy as np
 from convengine.engine.cached_property import cached_property
 from convengine.engine.documents.finder import FoundSection, SectionFinder, SectionText
 from convengine.engine.documents.sections import split_document
+from convengine.engine.text.compare import match_text
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.encoder import Vector
@@ -37,6 +38,11 @@ class DocumentIndex:
     def vector_names(self) -> frozenset[str]:
         """The names of the stored vectors that it needs."""
         return frozenset(_name_vectors(section, self._encoder) for section in self.sections)
+
+    @cached_property
+    def asked_as(self) -> frozenset[str]:
+        """The questions that sections are said to answer, as `match_text` spells them."""
+        return frozenset(match_text(text) for section in self.sections for text in section.asked_as)
 
     @cached_property
     def digest(self) -> str:

@@ -6,6 +6,7 @@ is lost. Replays, what-if runs and test runs are such runs.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -38,6 +39,8 @@ class RunStatus(models.TextChoices):
 OPEN = (RunStatus.PENDING, RunStatus.RUNNING)
 
 
+#: How long finding the lost runs takes at most.
+_SINCE_NOW = timedelta(seconds=10)
 #: How often a run is stored again when the owner's other run ended meanwhile.
 _ATTEMPTS = 5
 
@@ -111,8 +114,8 @@ class BackgroundRuns(Generic[Row]):
         """Mark the runs of dead processes as lost."""
         now = database_time()
         error = f"The process of this {self._name} ended. Start it again."
-        # Nobody can have renewed now a lease that ends later than a new one.
-        is_dead = Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=get_lease_end(now))
+        # Nobody can have renewed now a lease that ends later than a new one, unless since `now`.
+        is_dead = Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=get_lease_end(now) + _SINCE_NOW)
         dead = self.select_open().filter(is_dead)
         dead.update(status=RunStatus.LOST, finished_at=now, error=error)
 

@@ -97,6 +97,22 @@ def test_negative_feedback_names_the_row_that_answered() -> None:
     assert read(Kind.NEGATIVE) == []
 
 
+def test_another_section_that_helped_names_its_document_and_its_path() -> None:
+    conversation = say("hours")
+    for place, expected in ((1, []), (2, [("ce_answer_document", "3", "A > B")])):
+        metadata = {"document": 3, "section": "A > B", "place": place}
+        store_feedback(conversation.pk, None, "participant", FeedbackInput("THUMBS_UP", metadata=metadata))
+        messages = read_messages(Kind.OTHER_SECTION, timezone.now() - timedelta(days=1))
+        subjects = [message.subject for message in messages]
+        assert [(subject.table, subject.row, subject.detail) for subject in subjects] == expected
+
+
+def test_sections_of_which_none_helped_are_not_understood() -> None:
+    conversation = say("hours")
+    store_feedback(conversation.pk, None, "participant", FeedbackInput("THUMBS_DOWN", metadata={"place": 0}))
+    assert (read(Kind.NOT_UNDERSTOOD), read(Kind.NEGATIVE)) == (["hours"], [])
+
+
 def test_an_answer_that_two_people_rated_down_is_one_message() -> None:
     conversation = say("hours")
     for participant in ("ada", "bob"):

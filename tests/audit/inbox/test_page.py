@@ -15,7 +15,7 @@ from audit.inbox.job import update_inbox
 from audit.models import CeAccessLog, CeInboxGroup
 from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD
 from audit.reports.week import summarise_week
-from config_admin.models import CeIntentClassifier, CeOutputSchema
+from config_admin.models import CeAnswerDocument, CeIntentClassifier, CeOutputSchema
 from config_admin.releases.change_set import change_set
 from convengine.engine.steps.intents.suggestions import NOTHING_SUGGESTED
 from convengine.engine.turn.turn import TurnRequest
@@ -116,7 +116,7 @@ def test_a_message_that_came_outside_of_a_flow_too_is_not_among_the_answers_of_f
 def test_each_kind_has_a_tab_with_its_counts_and_what_to_do(analyst: Client, address: str) -> None:
     fill("hours and fees", "parking", "parking")
     tabs = {tab.kind: tab for tab in analyst.get(address).context["tabs"]}
-    assert len(tabs) == 6
+    assert tabs.keys() == set(CeInboxGroup.Kind)
     assert tabs["NOT_UNDERSTOOD"][2:] == (1, 2, 2, 0)
     page = analyst.get(address, {"kind": "TWO_INTENTS"})
     assert {action.label for action in page.context["lines"][0].actions} >= {"HOURS", "FEES"}
@@ -268,3 +268,36 @@ def test_a_page_of_many_groups_says_where_it_is(analyst: Client, address: str) -
     last = analyst.get(address, {"page": "129"})
     assert "Groups 1,025 to 1,030 of 1,030." in last.content.decode()
     assert b"2,000 messages" in last.content
+
+
+def test_what_users_chose_after_the_question_is_proposed_first(analyst: Client, address: str) -> None:
+    create_help_desk()
+    for choice in ("fees", "fees", "hours", "blah"):
+        conversation = str(CeConversation().conversation_id)
+        for text in ("hours and fees", choice):
+            take_turn(TurnRequest(conversation, text))
+    list(update_inbox())
+    line = analyst.get(f"{address}?kind=TWO_INTENTS").context["lines"][0]
+    first, *_ = line.actions
+    assert (first.label, first.reason) == ("FEES", "is what users got with their next message (2 of 4 times)")
+
+
+def test_a_section_that_answers_a_message_is_offered(analyst: Client, address: str) -> None:
+    create_help_desk()
+    text = "# Pets\n\n## Dogs\n\nDogs stay on a lead.\n\n## Cats\n\nCats sleep at home."
+    CeAnswerDocument.objects.create(title="Pets", content=text)
+    conversation = CeConversation()
+    take_turn(TurnRequest(str(conversation.conversation_id), "may my dog run free?"))
+    rejected = FeedbackInput("THUMBS_DOWN", metadata={"place": 0})
+    store_feedback(conversation.pk, None, "participant", rejected)
+    list(update_inbox())
+    [line] = analyst.get(address).context["lines"]
+    assert line.title == "may my dog run free?"
+    section = next(action for action in line.actions if "Dogs" in action.label)
+    page = analyst.get(section.url)
+    assert page.context["taught"]["count"] == 1
+    sent = {"asked-0": "may my dog run free?", "reason": "asked often"}
+    assert analyst.post(section.url, sent).status_code == 302
+    assert "Asked as of" in CeInboxGroup.objects.get().decision
+    list(update_inbox())
+    assert CeInboxGroup.objects.get().status == "UNDERSTOOD"

@@ -8,6 +8,7 @@ import pytest
 from config_admin.test_cases.models import CeTestRun
 from convengine.server.database.sql import database_time
 from convengine.server.jobs.background_runs import BackgroundRuns, RunStatus
+from convengine.server.jobs.running import get_lease_end
 
 pytestmark = pytest.mark.django_db
 
@@ -90,6 +91,16 @@ def test_a_report_renews_the_leases_of_the_runs_that_wait_and_no_clock_that_was_
         row.refresh_from_db()
     assert (waiting.status, dead.status) == (RunStatus.PENDING, RunStatus.LOST)
     assert dead.error == "The process of this test run ended. Start it again."
+
+
+def test_a_run_that_renews_its_lease_while_lost_runs_are_looked_for_is_not_lost(
+    runs: BackgroundRuns[CeTestRun],
+) -> None:
+    run = create_run()
+    CeTestRun.objects.update(lease_expires_at=get_lease_end(database_time()) + timedelta(seconds=1))
+    runs.mark_lost()
+    run.refresh_from_db()
+    assert run.status == RunStatus.PENDING
 
 
 def test_a_full_queue_refuses_a_run(runs: BackgroundRuns[CeTestRun]) -> None:
