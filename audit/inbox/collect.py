@@ -113,8 +113,8 @@ def _rejects_sections(metadata: Any) -> bool:
 def _read_helpful_section(metadata: Any) -> Subject | None:
     """The section that a rating says to have helped. Returns None if it was shown first, or if none is named."""
     sent = metadata if isinstance(metadata, Mapping) else {}
-    document, section, place = (sent.get(name) for name in ("document", "section", "place"))
-    if not isinstance(document, int) or not isinstance(section, str) or not isinstance(place, int) or place < 2:
+    document, section, position = (sent.get(name) for name in ("document", "section", "place"))
+    if not isinstance(document, int) or not isinstance(section, str) or not isinstance(position, int) or position < 2:
         return None
     return Subject(detail=section, table=rows.AnswerDocument.table, row=str(document))
 

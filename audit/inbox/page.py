@@ -252,8 +252,8 @@ def _list_section_links(group: CeInboxGroup, text: str, snapshot: Snapshot) -> l
     """The sections of documents that come nearest to a message that nothing answered, to say that they answer it."""
     if group.kind != Kind.NOT_UNDERSTOOD:
         return []
-    found = get_document_index(snapshot).find(text)[:MOST_CARDS]
-    return [_link_section(group, section.text.document, section.text.section.name) for section in found]
+    nearest = get_document_index(snapshot).find(text)[:MOST_CARDS]
+    return [_link_section(group, section.text.document, section.text.section.name) for section in nearest]
 
 
 def _link_section(group: CeInboxGroup, document: int, section: str) -> Link:

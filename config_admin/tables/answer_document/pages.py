@@ -138,7 +138,7 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
         raise Http404(f"Answer document {pk} does not exist.")
     sections = split_document(row.title, row.content)
     taught = request.GET.get("section", "")
-    at = next((place for place, section in enumerate(sections) if section.name == taught), None)
+    at = next((index for index, section in enumerate(sections) if section.name == taught), None)
     shown = Paginator(sections, _SHOWN).get_page(request.GET.get("page") if at is None else at // _SHOWN + 1)
     may_change = model_admin.has_change_permission(request)
     context: dict[str, Any] = {}
