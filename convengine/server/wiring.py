@@ -30,6 +30,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import VerboseLine, VerboseListener
 from convengine.engine.understanding.encoder import Vector, describe_encoder
+from convengine.engine.understanding.onnx_encoder import load_onnx_encoder
 from convengine.server.confirmed_actions.run_once import Executions
 from convengine.server.database import throttle
 from convengine.server.deployment import conf
@@ -72,6 +73,8 @@ def embedding_model() -> OpenAiModel:
 
 def embed(name: str, texts: Sequence[str]) -> Sequence[Vector]:
     """A vector for each text by a model of the deployment. Raises EncoderUnavailable."""
+    if folder := models().find_folder(name):
+        return load_onnx_encoder(folder).encode(texts)
     return embedding_model().embed(name, texts)
 
 

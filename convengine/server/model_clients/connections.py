@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn.ports import LlmAnswer
+from convengine.engine.understanding.onnx_encoder import TOKENIZER, list_models
 from convengine.json_value import Json
 from convengine.server.outgoing.addresses import is_listed, is_plainly_private
 
@@ -15,10 +17,12 @@ VECTORS = "vectors"
 ANSWERS = ("schema", "object", "text", VECTORS)
 #: The provider without a service: it answers with the prompt.
 ECHO = "stub"
-PROVIDERS = ("openai", "openai_compatible", ECHO)
+#: The provider of vectors without a service: a file of the deployment.
+ONNX = "onnx"
+PROVIDERS = ("openai", "openai_compatible", ONNX, ECHO)
 _KEYS = (
     *("provider", "base_url", "api_key", "models", "prices", "answers", "temperature", "proxy", "headers", "body"),
-    *("fallback", "circuit_failures", "circuit_seconds", "private_hosts"),
+    *("fallback", "circuit_failures", "circuit_seconds", "private_hosts", "folder"),
 )
 
 
@@ -64,6 +68,8 @@ class Connection:
     circuit_seconds: int = 30
     #: Hosts that may have loopback, link-local or private addresses: `host`, `host:port`, `*.domain`.
     private_hosts: frozenset[str] = frozenset()
+    #: Where the encoder of the provider ONNX is.
+    folder: str = ""
 
     def may_be_private(self, host: str, port: int) -> bool:
         """True when the deployment allows this host a private address, or wrote one."""
@@ -99,6 +105,11 @@ class Connections:
         """The allowed values of `Phrases/EMBEDDING_MODEL`: many services answer prompts and give vectors."""
         return _list_names(self.all)
 
+    def find_folder(self, name: str) -> str:
+        """Where the encoder of a name is; blank for a model of a service."""
+        own = (connection for connection in self.all if name in _list_names([connection]))
+        return next((connection.folder for connection in own), "")
+
     def find(self, name: str, setting: str = "LLM/MODEL") -> tuple[Connection, str]:
         """The connection and the model of a name; blank is the first that answers prompts. Raises ModelUnknown."""
         for connection in self.all if name else self.answering:
@@ -133,6 +144,9 @@ def _connection(name: str, value: Json) -> Connection:
         raise _invalid(name, "provider", provider, f"one of {', '.join(PROVIDERS)}")
     if provider == ECHO:
         return Connection(name, models=(ECHO,), provider=ECHO)
+    if provider == ONNX:
+        models, folder = _models(name, value.get("models")), _folder(name, value.get("folder"))
+        return Connection(name, models=models, answers=VECTORS, provider=ONNX, folder=folder)
     made = Connection(
         name,
         _url(name, "base_url", value.get("base_url")),
@@ -158,6 +172,12 @@ def _url(name: str, key: str, url: Json) -> str:
     if isinstance(url, str) and _is_web_address(url):
         return url
     raise _invalid(name, key, url, "an address such as https://models.example.com/v1")
+
+
+def _folder(name: str, folder: Json) -> str:
+    if isinstance(folder, str) and len(list_models(Path(folder))) == 1:
+        return folder
+    raise _invalid(name, "folder", folder, f"a folder with one .onnx file and {TOKENIZER}")
 
 
 def _is_web_address(text: str) -> bool:

@@ -146,7 +146,8 @@ class OpenAiModel:
     def load(self) -> None:
         """Make the clients now: loading their library takes a second, which no turn should wait for."""
         for connection in self.connections.all if is_installed("openai") else ():
-            self._client(connection)
+            if connection.base_url:
+                self._client(connection)
 
     def close(self) -> None:
         """Close the pooled connections."""

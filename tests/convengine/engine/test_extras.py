@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from django.core.management import call_command
 from config_admin.contrib.original.reader import read_seed_sql
 from convengine.engine import extras
 from convengine.engine.turn.ports import LlmRequest
+from convengine.engine.understanding.onnx_encoder import OnnxEncoder
 from convengine.files.document_text import read_document
 from convengine.server import wiring
 from convengine.server.executors.sql_guard import Allowed, readable
@@ -46,6 +48,7 @@ SEAMS: list[tuple[str, Told]] = [
     ("sql", lambda: readable.__wrapped__("SELECT 1 AS a", "POSTGRES", Allowed())),
     ("sql", lambda: read_seed_sql("x.sql", "INSERT INTO ce_intent (intent_code) VALUES ('A');")),
     ("embedded", broker),
+    ("onnx", lambda: OnnxEncoder(Path("/nowhere"))),
     ("documents", lambda: read_document("rules.pdf", b"%PDF-1.7")),
 ]
 
