@@ -13,8 +13,10 @@
         const page = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html");
         const now = page && page.getElementById(bar.id);
         if (page && !now) {
-            location.reload();
-            return;
+            // A page with something to fill in says that it is done, and keeps what was typed.
+            if (!bar.dataset.done) return location.reload();
+            text.textContent = bar.dataset.done;
+            return bar.remove();
         }
         if (now && now.outerHTML !== bar.outerHTML) {
             bar.max = now.max;

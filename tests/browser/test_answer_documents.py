@@ -29,6 +29,7 @@ def test_a_handbook_is_imported_and_answers_at_once(somebody: Callable[[], Visit
         page.get_by_role("button", name="Import", exact=True).press("Enter")
     expect(page.locator("body")).to_contain_text("has 300 sections")
     expect(page.get_by_role("heading", name="300 sections")).to_be_visible()
+    expect(page.locator("#ce-progress-bar")).to_have_count(0, timeout=60_000)
     no_violations(page)
     assert ben.fits
 

@@ -20,6 +20,7 @@ from config_admin.transfer.apply_import import ImportRefused, import_document
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.documents.cards import choose_cards, find_cards
+from convengine.engine.documents.index import get_document_index
 from convengine.engine.documents.sections import Section, split_document
 from convengine.engine.text.compare import storable
 from convengine.engine.turn import rows
@@ -28,6 +29,7 @@ from convengine.files.apart import read_apart
 from convengine.files.document_text import MOST_BYTES, READABLE, read_document
 from convengine.files.unreadable import Unreadable
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.phrase_models.models import CePhraseVector
 
 _TABLE = rows.AnswerDocument.table
 _ADMIN = "config_admin.CeAnswerDocument"
@@ -163,6 +165,7 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
         "row": row,
         "page": shown,
         "count": len(sections),
+        "ready": _count_ready(request, snapshot, row, len(sections)),
         "lines": [_describe_section(section, choices, number) for number, section in enumerate(shown)],
         "may_change": may_change,
         "reason": reasons.read_reason(request),
@@ -182,6 +185,14 @@ def _add_given(request: HttpRequest, choices: dict[str, Any], section: str) -> d
     new = [text for text in dict.fromkeys(texts) if text not in known]
     choices[section] = {**own, "askedAs": [*known, *new]}
     return {"section": section, "path": section.replace(" > ", " › "), "count": len(new)}
+
+
+def _count_ready(request: HttpRequest, snapshot: Snapshot, row: rows.AnswerDocument, count: int) -> int:
+    """How many sections conversations find already: all but those whose vectors the background still makes."""
+    if not row.enabled or getattr(request, "ce_draft", None):
+        return count
+    names = get_document_index(snapshot).list_vector_names(row.document_id)
+    return count - len(names) + CePhraseVector.objects.filter(name__in=names).count()
 
 
 def _opts(model: type[Model]) -> str:

@@ -34,10 +34,10 @@ class DocumentIndex:
         self._documents, self._encoder = documents, encoder
         self._finder: SectionFinder | None = None
 
-    @cached_property
-    def vector_names(self) -> frozenset[str]:
-        """The names of the stored vectors that it needs."""
-        return frozenset(_name_vectors(section, self._encoder) for section in self.sections)
+    def list_vector_names(self, document: int | None = None) -> frozenset[str]:
+        """The names of the stored vectors that a document needs, or all."""
+        sections = (section for section in self.sections if document in (None, section.document))
+        return frozenset(_name_vectors(section, self._encoder) for section in sections)
 
     @cached_property
     def asked_as(self) -> frozenset[str]:

@@ -30,7 +30,7 @@ def remove_old() -> Iterator[Counts]:
             continue
         models.add(book.model_name)
         vectors |= {name_vector(text, book.content.encoder) for text in book.list_texts()}
-        vectors |= get_document_index(snapshot).vector_names
+        vectors |= get_document_index(snapshot).list_vector_names()
     yield from _remove("classifiers", CePhraseModel.objects.filter(used_at__lt=before), models)
     yield from _remove("vectors", CePhraseVector.objects.filter(made_at__lt=before), vectors)
 
