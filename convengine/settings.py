@@ -190,6 +190,7 @@ CONVENGINE: dict[str, Any] = {
     "NOTIFICATION_RECIPIENTS": environment.words("CE_NOTIFICATION_RECIPIENTS"),
     "NOTIFICATION_FROM": environment.text("CE_NOTIFICATION_FROM"),
     "NOTIFICATION_WEBHOOKS": environment.words("CE_NOTIFICATION_WEBHOOKS"),
+    "DOCUMENT_PRIVATE_HOSTS": environment.words("CE_DOCUMENT_PRIVATE_HOSTS"),
     "WEBHOOK_PRIVATE_HOSTS": [word.lower() for word in environment.words("CE_WEBHOOK_PRIVATE_HOSTS")],
     "UNSAFE_SQL_TOOLS": environment.boolean("CE_ALLOW_UNSAFE_SQL_TOOLS"),
     "REPLICA_MAX_LAG_SECONDS": environment.integer("CE_REPLICA_MAX_LAG_SECONDS", 10),

@@ -13,6 +13,11 @@ pytestmark = pytest.mark.browser
 ROOMS = "\n\n".join(f"## Room {number}\n\nRoom {number} has {number} chairs and a lamp." for number in range(1, 300))
 
 
+def switch_off(visitor: Visitor, title: str) -> None:
+    """No other test gets answers from a document."""
+    visitor.bring({"ce_answer_document": [{"title": title, "enabled": False}]})
+
+
 @SCREENS
 def test_a_handbook_is_imported_and_answers_at_once(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
     ben = somebody().log_in("analyst").at(width, scheme)
@@ -47,6 +52,7 @@ def test_a_handbook_is_imported_and_answers_at_once(somebody: Callable[[], Visit
     ben.go("/admin/audit/ceaudit/talk/")
     ben.say(f"may I wake the bats in the {scheme} attic?")
     expect(page.locator("#last")).to_contain_text(f"Never wake the {scheme} bats.")
+    switch_off(ben, f"{scheme} {width}")
 
 
 FISH = """# Aquarium
@@ -102,3 +108,4 @@ def test_a_message_is_asked_as_of_the_section_that_helped(somebody: Callable[[],
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).press("Enter")
     expect(page.locator("#main")).to_contain_text("No open groups")
+    switch_off(ben, "Fish")

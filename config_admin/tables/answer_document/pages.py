@@ -16,6 +16,7 @@ from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import note_taught, read_given_messages, read_number
 from config_admin.editing.request_change_set import describe_new_release, record_request
+from config_admin.tables.answer_document.fetch import fetch_document
 from config_admin.transfer.apply_import import ImportRefused, import_document
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.validation.stored_columns import control_plane
@@ -43,8 +44,16 @@ class ImportForm(forms.Form):
 
     file = forms.FileField(
         label="File",
+        required=False,
         help_text=f"{', '.join(READABLE)}, at most {MOST_BYTES // 1024**2} MB. Headings become sections.",
         widget=forms.FileInput(attrs={"accept": ",".join(READABLE)}),
+    )
+    source = forms.URLField(
+        label="Or fetch it from",
+        required=False,
+        max_length=500,
+        assume_scheme="https",
+        help_text="The address of such a file, or of a page.",
     )
     title = forms.CharField(
         label="Title",
@@ -53,7 +62,10 @@ class ImportForm(forms.Form):
         help_text="Empty for the name of the file. A document of this title gets the new text.",
     )
     link = forms.CharField(
-        label="Address", required=False, max_length=500, help_text="Where users read the whole document."
+        label="Address",
+        required=False,
+        max_length=500,
+        help_text="Where users read the whole document. Empty for where it was fetched from.",
     )
     user_group = forms.CharField(
         label="User group", required=False, max_length=120, help_text="Empty if all users may see it."
@@ -62,14 +74,19 @@ class ImportForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """With the text under `content`."""
         cleaned = super().clean() or self.cleaned_data
-        sent = cleaned.get("file")
-        if sent:
-            name, data = storable(sent.name or ""), sent.read(MOST_BYTES + 1)
-            try:
-                cleaned["content"] = read_apart(data, read_document, name, data)
-            except Unreadable as problem:
-                self.add_error("file", str(problem))
+        sent, source = cleaned.get("file"), cleaned.get("source")
+        if bool(sent) == bool(source):
+            if not self.errors:
+                self.add_error("file", "Choose a file, or enter the address of one.")
+            return cleaned
+        try:
+            name, data = (sent.name or "", sent.read(MOST_BYTES + 1)) if sent else fetch_document(str(source))
+            name = storable(name)
+            cleaned["content"] = read_apart(data, read_document, name, data)
             cleaned["title"] = (cleaned.get("title") or name.rpartition(".")[0] or name).strip()[:_LONGEST_TITLE]
+            cleaned["link"] = cleaned.get("link") or source or ""
+        except Unreadable as problem:
+            self.add_error("file" if sent else "source", str(problem))
         return cleaned
 
 

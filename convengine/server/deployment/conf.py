@@ -67,6 +67,8 @@ DEFAULTS: Mapping[str, Any] = {
     "NOTIFICATION_WEBHOOKS": [],
     # Hosts of webhooks that may have private addresses and may be called without TLS: `host`, `host:port`, `*.domain`.
     "WEBHOOK_PRIVATE_HOSTS": [],
+    # Hosts from which documents may be fetched although their addresses are not public.
+    "DOCUMENT_PRIVATE_HOSTS": [],
     # Kinds of channels; the secrets that channels name; and hosts beside the providers' own, which may be private.
     "CHANNEL_PROVIDERS": [
         "convengine.server.channels.telegram.Telegram",

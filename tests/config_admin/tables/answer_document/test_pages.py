@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from config_admin import models as m
 from tests.config_admin.admin.pages import newest
+from tests.fakes.http_server import Reply, serving
 
 pytestmark = pytest.mark.django_db
 TEXT = "# House rules\n\n## Keys\n\nKeys stay at the desk. A lost key costs 40 euros.\n\n## Pets\n\nDogs may stay."
@@ -74,3 +75,44 @@ def test_who_may_only_look_changes_nothing(ben: Client, somebody: Callable[..., 
 
 def test_a_document_that_is_not_there_is_told(ben: Client) -> None:
     assert ben.get(reverse("admin:config_admin_ceanswerdocument_document_sections", args=[99])).status_code == 404
+
+
+def fetch(client: Client, source: str) -> Any:
+    address = reverse("admin:config_admin_ceanswerdocument_document_import")
+    return client.post(address, {"source": source, "reason": "our rules"})
+
+
+def test_a_page_is_fetched_from_an_address_that_leads_to_another(ben: Client, settings: Any) -> None:
+    page = Reply(
+        body=b"<h1>House rules</h1><p>Dogs may stay.</p>", headers={"Content-Type": "text/html; charset=utf-8"}
+    )
+    with serving(Reply(302, headers={"Location": "/rules"}), page) as server:
+        settings.CONVENGINE = {**settings.CONVENGINE, "DOCUMENT_PRIVATE_HOSTS": ["127.0.0.1"]}
+        fetch(ben, server.address)
+    row = m.CeAnswerDocument.objects.get()
+    assert (row.title, row.link, row.content) == ("rules", server.address, "# House rules\n\nDogs may stay.")
+
+
+@pytest.mark.parametrize(
+    ("reply", "allowed", "problem"),
+    [
+        (Reply(), [], "is not public. Upload the file, or ask an operator"),
+        (Reply(302, headers={"Location": "http://169.254.169.254/"}), ["127.0.0.1"], "is not public. Upload the file"),
+        (Reply(302, headers={"Location": "/"}), ["127.0.0.1"], "cannot be fetched"),
+        (Reply(404), ["127.0.0.1"], "answers with status 404"),
+        (Reply(headers={"Content-Type": "image/png"}), ["127.0.0.1"], "The address gives image/png"),
+        (Reply(cut=True), ["127.0.0.1"], "cannot be fetched"),
+    ],
+)
+def test_an_address_that_gives_no_document_says_why(
+    ben: Client, settings: Any, reply: Reply, allowed: list[str], problem: str
+) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "DOCUMENT_PRIVATE_HOSTS": allowed}
+    with serving(reply) as server:
+        assert problem in fetch(ben, server.address).content.decode()
+    assert not m.CeAnswerDocument.objects.exists()
+
+
+def test_a_file_or_an_address_is_needed(ben: Client) -> None:
+    assert "Choose a file, or enter the address of one." in fetch(ben, "").content.decode()
+    assert "Enter a valid URL" in fetch(ben, "file:///etc/passwd").content.decode()
