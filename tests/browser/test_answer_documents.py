@@ -13,13 +13,15 @@ pytestmark = pytest.mark.browser
 ROOMS = "\n\n".join(f"## Room {number}\n\nRoom {number} has {number} chairs and a lamp." for number in range(1, 300))
 
 
-def switch_off(visitor: Visitor, title: str) -> None:
+def switch_off(ada: Visitor, title: str) -> None:
     """No other test gets answers from a document."""
-    visitor.bring({"ce_answer_document": [{"title": title, "enabled": False}]})
+    ada.bring({"ce_answer_document": [{"title": title, "enabled": False}]})
 
 
 @SCREENS
-def test_a_handbook_is_imported_and_answers_at_once(somebody: Callable[[], Visitor], width: int, scheme: str) -> None:
+def test_a_handbook_is_imported_and_answers_at_once(
+    somebody: Callable[[], Visitor], ada: Visitor, width: int, scheme: str
+) -> None:
     ben = somebody().log_in("analyst").at(width, scheme)
     page = ben.go("/admin/config_admin/ceanswerdocument/import/").page
     no_violations(page)
@@ -52,7 +54,7 @@ def test_a_handbook_is_imported_and_answers_at_once(somebody: Callable[[], Visit
     ben.go("/admin/audit/ceaudit/talk/")
     ben.say(f"may I wake the bats in the {scheme} attic?")
     expect(page.locator("#last")).to_contain_text(f"Never wake the {scheme} bats.")
-    switch_off(ben, f"{scheme} {width}")
+    switch_off(ada, f"{scheme} {width}")
 
 
 FISH = """# Aquarium
@@ -71,7 +73,7 @@ Change a third of the water of the fish every week.
 """
 
 
-def test_a_message_is_asked_as_of_the_section_that_helped(somebody: Callable[[], Visitor]) -> None:
+def test_a_message_is_asked_as_of_the_section_that_helped(somebody: Callable[[], Visitor], ada: Visitor) -> None:
     """Cards in the chat, a click, the group of the inbox, the section."""
     ben = somebody().log_in("analyst").at(390, "light")
     page = ben.go("/admin/config_admin/ceanswerdocument/import/").page
@@ -108,4 +110,4 @@ def test_a_message_is_asked_as_of_the_section_that_helped(somebody: Callable[[],
     with page.expect_navigation():
         page.get_by_role("button", name="Save", exact=True).press("Enter")
     expect(page.locator("#main")).to_contain_text("No open groups")
-    switch_off(ben, "Fish")
+    switch_off(ada, "Fish")

@@ -116,3 +116,4 @@ def test_an_address_that_gives_no_document_says_why(
 def test_a_file_or_an_address_is_needed(ben: Client) -> None:
     assert "Choose a file, or enter the address of one." in fetch(ben, "").content.decode()
     assert "Enter a valid URL" in fetch(ben, "file:///etc/passwd").content.decode()
+    assert "Leave the name and the password out" in fetch(ben, "https://ben:secret@shop.example/").content.decode()
