@@ -18,6 +18,7 @@ PURPOSES = (
     "MCP_PLAN",
     "RESPONSE_TEXT",
     "RESPONSE_JSON",
+    "DOCUMENTS",
     "POLICY",
     "MEMORY",
     "SUMMARY",

@@ -42,6 +42,7 @@ _PURPOSES = {
     "MCP_PLAN": "Planner",
     "RESPONSE_TEXT": "Answer",
     "RESPONSE_JSON": "Answer as JSON",
+    "DOCUMENTS": "Answer from documents",
     "UNITS": "Session units",
     "DRIFT": "Topic drift",
 }

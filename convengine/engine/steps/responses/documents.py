@@ -1,16 +1,37 @@
 """Answer a message that nothing else took up by what documents say, word for word."""
 
+from collections.abc import Iterator, Sequence
+
 from convengine.engine.documents.cards import choose_cards, write_cards
 from convengine.engine.documents.in_turn import find_cards_in_turn
 from convengine.engine.documents.index import MOST_CARDS
 from convengine.engine.forms.asking import read_text_setting
-from convengine.engine.steps.responses.settings import DOCUMENTS_TEXT
-from convengine.engine.steps.responses.stages import DOCUMENTS_FOUND
+from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.prompts.fill import fill_prompts_or_audit
+from convengine.engine.steps.responses.settings import (
+    DOCUMENTS_ENABLE_LLM,
+    DOCUMENTS_SYSTEM_PROMPT,
+    DOCUMENTS_TEXT,
+    DOCUMENTS_USER_PROMPT,
+)
+from convengine.engine.steps.responses.stages import (
+    DOCUMENTS_FOUND,
+    DOCUMENTS_LLM_ERROR,
+    DOCUMENTS_LLM_INPUT,
+    DOCUMENTS_LLM_OUTPUT,
+)
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.phrases.terms import detect_languages
+from convengine.engine.understanding.words import split_text
 
-#: The source of such answers.
+#: The source of such answers, and the purpose of the model's call.
 DOCUMENTS = "DOCUMENTS"
+#: The code of an answer of the model that says more than the sections.
+NOT_IN_SECTIONS = "NOT_IN_SECTIONS"
+_NONE = "NONE"
+_STAGES = Stages(DOCUMENTS_LLM_INPUT, DOCUMENTS_LLM_OUTPUT, DOCUMENTS_LLM_ERROR)
+_ENDS = frozenset(".!?:")
 
 
 def look_into_documents(session: Session, turn: Turn) -> Session:
@@ -23,5 +44,50 @@ def look_into_documents(session: Session, turn: Turn) -> Session:
 
 
 def write_found(session: Session, turn: Turn) -> str:
-    """The cards of the session as text."""
-    return f"{read_text_setting(session, turn, DOCUMENTS_TEXT)}\n\n{write_cards(session.cards)}"
+    """The cards of the session as text, after what a model makes of them, if it may."""
+    cards = write_cards(session.cards)
+    texts = _answer_in_short(session, turn, cards), read_text_setting(session, turn, DOCUMENTS_TEXT), cards
+    return "\n\n".join(filter(None, texts))
+
+
+def _answer_in_short(session: Session, turn: Turn, sections: str) -> str:
+    """What a model says from the sections; blank if it may not, or does not know, or says more than they do."""
+    if not turn.config(session, DOCUMENTS_ENABLE_LLM) or not turn.ports.model.configured:
+        return ""
+    prompts = fill_prompts_or_audit(
+        session,
+        turn,
+        DOCUMENTS_LLM_ERROR,
+        system=turn.config(session, DOCUMENTS_SYSTEM_PROMPT),
+        user=turn.config(session, DOCUMENTS_USER_PROMPT),
+        selected={"configType": DOCUMENTS_SYSTEM_PROMPT.type},
+        sections=sections,
+    )
+    if prompts is None:
+        return ""
+    reply = ask(session, turn, Question(DOCUMENTS, prompts.system, prompts.user, stages=_STAGES))
+    text = reply.text.strip()
+    if reply.error or text.rstrip(".") == _NONE:
+        return ""
+    if added := list_added(text, [sections, session.user_text or ""]):
+        message = f"It has what the sections do not have: {', '.join(added)}"
+        turn.audit(session, DOCUMENTS_LLM_ERROR, errorCode=NOT_IN_SECTIONS, message=message, added=added)
+        return ""
+    return text
+
+
+def list_added(text: str, sources: Sequence[str]) -> list[str]:
+    """The numbers and names of a text that its sources do not have, each once."""
+    known = {word.key for source in sources for word in split_text(source)}
+    return [*dict.fromkeys(word for word in _list_numbers_and_names(text, known))]
+
+
+def _list_numbers_and_names(text: str, known: set[str]) -> Iterator[str]:
+    """A name has a capital although it begins no sentence."""
+    grammar, begins = detect_languages(text)[0].tables.grammar, True
+    for word in split_text(text):
+        typed = text[word.start : word.end]
+        is_number = "number_word" in grammar.list_names(word.key, ()) or any(sign.isdigit() for sign in typed)
+        if word.key not in known and (is_number or (typed[0].isupper() and not begins)):
+            yield typed
+        begins = word.key in _ENDS

@@ -1,6 +1,6 @@
 """Settings of the answer."""
 
-from convengine.engine.turn.live_settings import declare, integer, one_of, text
+from convengine.engine.turn.live_settings import boolean, declare, integer, one_of, prompt, text
 
 FAMILY = "ResponseResolutionStep"
 
@@ -36,6 +36,32 @@ DOCUMENTS_TEXT = declare(
     "I found this:",
     "What the bot says before it shows what documents say to a message.",
     label="Text before what documents say",
+)
+DOCUMENTS_ENABLE_LLM = declare(
+    FAMILY,
+    "DOCUMENTS_ENABLE_LLM",
+    boolean(),
+    False,
+    "Let a model answer in short from the sections that are shown. An answer with a number or a name that they do not "
+    "have is not used.",
+    label="Short answer from documents by a model",
+)
+DOCUMENTS_SYSTEM_PROMPT = declare(
+    FAMILY,
+    "DOCUMENTS_SYSTEM_PROMPT",
+    prompt(),
+    "You answer a question in one or two sentences, from the sections of documents that you are given and from nothing "
+    "else. Use their words. If they do not answer the question, write only: NONE",
+    "Instruction to the model for answering from documents. NONE means no answer.",
+    label="System prompt for documents",
+)
+DOCUMENTS_USER_PROMPT = declare(
+    FAMILY,
+    "DOCUMENTS_USER_PROMPT",
+    prompt(),
+    "Sections:\n\n{{ sections }}\n\nQuestion: {{ user_input }}",
+    "What the model is shown for answering from documents.",
+    label="User prompt for documents",
 )
 MODEL_UNAVAILABLE_TEXT = declare(
     FAMILY,

@@ -1,5 +1,6 @@
 """Stages of answers."""
 
+from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 
 #: The stage of a wish for a person, which ends a form without a failed answer.
@@ -31,6 +32,30 @@ DOCUMENTS_FOUND = declare_stage(
     steps="ResponseResolutionStep",
     keys="sections runnerUp",
     sentences=(SentenceTemplate("Showed what documents say to the message."),),
+)
+DOCUMENTS_LLM_INPUT = declare_stage(
+    "DOCUMENTS_LLM_INPUT",
+    Family.RESPONSE,
+    "The prompt for a short answer from documents.",
+    steps="ResponseResolutionStep",
+    keys="system_prompt user_prompt",
+)
+DOCUMENTS_LLM_OUTPUT = declare_stage(
+    "DOCUMENTS_LLM_OUTPUT",
+    Family.RESPONSE,
+    "The short answer that the model wrote.",
+    steps="ResponseResolutionStep",
+    keys="output",
+)
+DOCUMENTS_LLM_ERROR = declare_stage(
+    "DOCUMENTS_LLM_ERROR",
+    Family.RESPONSE,
+    "There is no short answer from documents; the sections are shown. `added` lists numbers and names that they lack.",
+    steps="ResponseResolutionStep",
+    keys=f"errorCode message exception added {PROMPT_FAULT}",
+    sentences=(
+        SentenceTemplate("The model gave no short answer[: {message}]; the sections were shown.", tone=Tone.WARNING),
+    ),
 )
 DIGRESSION_ANSWERED = declare_stage(
     "DIGRESSION_ANSWERED",

@@ -18,6 +18,7 @@ from tests.builders import (
     payload,
     stages,
 )
+from tests.fakes.models import AnsweringModel
 
 RULES = AnswerDocument(
     document_id=7,
@@ -85,3 +86,44 @@ def test_a_document_for_a_group_is_not_shown_to_others() -> None:
 
     assert "noon" not in read(run(text, staff)[0])
     assert "noon" in read(run(text, staff, params={"userGroup": "staff"})[0])
+
+
+def ask(answer: str) -> tuple[Session, Turn, AnsweringModel]:
+    model = AnsweringModel([answer])
+    allowed = make_config("ResponseResolutionStep/DOCUMENTS_ENABLE_LLM", "true")
+    turn = make_turn(make_snapshot(*ROWS, allowed), text=LOST, model=model)
+    session = make_session(user_text=LOST, intent="LOAN", state="IDLE")
+    return ResponseResolutionStep().execute(session, turn).session, turn, model
+
+
+def test_a_model_answers_in_short_and_the_sections_stay_beside_it() -> None:
+    session, _, model = ask("You pay 40 euros for the key.")
+
+    assert read(session).startswith("You pay 40 euros for the key.\n\nI found this:\n\nKeys\n“Leave your key")
+    assert "A lost key costs 40 euros." in model.requests[0].user
+    assert LOST in model.requests[0].user
+
+
+@pytest.mark.parametrize(
+    ("answer", "added"),
+    [
+        ("You pay 45 euros.", ["45"]),
+        ("You pay forty-five euros.", ["forty", "five"]),
+        ("Ask Jim Brown. It costs 40 euros.", ["Jim", "Brown"]),
+    ],
+)
+def test_a_number_or_a_name_that_sections_do_not_have_is_refused(answer: str, added: list[str]) -> None:
+    session, turn, _ = ask(answer)
+
+    assert read(session).startswith("I found this:")
+    assert (payload(turn, "DOCUMENTS_LLM_ERROR")["errorCode"], payload(turn, "DOCUMENTS_LLM_ERROR")["added"]) == (
+        "NOT_IN_SECTIONS",
+        added,
+    )
+
+
+def test_a_model_that_does_not_know_says_nothing() -> None:
+    session, turn, _ = ask("NONE")
+
+    assert read(session).startswith("I found this:")
+    assert "DOCUMENTS_LLM_ERROR" not in stages(turn)
