@@ -13,6 +13,7 @@ from audit.record.events import read_document
 from audit.record.milestones import CONDITIONS, Milestone
 from audit.record.sql_views import has_in_document
 from convengine.engine.clarification.stages import INTENT_COLLISION_DETECTED
+from convengine.engine.documents.index import get_document_index
 from convengine.engine.forms.stages import FIELDS_READ, FORM_LEFT
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_COLLISION
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD
@@ -20,6 +21,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import HAND_OVER, is_resolved
 from convengine.server.database.unreadable import read_rows
+from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
 Kind = CeInboxGroup.Kind
@@ -102,21 +104,23 @@ def _read_negative_feedback(since: datetime) -> Iterator[Message]:
 
 def _read_other_sections(since: datetime) -> Iterator[Message]:
     """The messages for which users chose another section than the first, with its document and its path."""
-    return _read_rated(since, CeMcpUserFeedback.Type.THUMBS_UP, lambda *rating: _read_helpful_section(rating[-1]))
+    sections = get_document_index(configuration().current()).sections
+    known = {(str(section.document), section.section.name) for section in sections}
+
+    def read_subject(table: str, row: str, metadata: Any) -> Subject | None:
+        # Anybody who may rate sends this, so only a section that is there counts.
+        sent = metadata if isinstance(metadata, Mapping) else {}
+        document, section, position = str(sent.get("document")), str(sent.get("section")), sent.get("place")
+        if not isinstance(position, int) or position < 2 or (document, section) not in known:
+            return None
+        return Subject(detail=section, table=rows.AnswerDocument.table, row=document)
+
+    return _read_rated(since, CeMcpUserFeedback.Type.THUMBS_UP, read_subject)
 
 
 def _rejects_sections(metadata: Any) -> bool:
     """True for a rating that says of the sections of documents that none of them helped."""
     return isinstance(metadata, Mapping) and metadata.get("place") == 0
-
-
-def _read_helpful_section(metadata: Any) -> Subject | None:
-    """The section that a rating says to have helped. Returns None if it was shown first, or if none is named."""
-    sent = metadata if isinstance(metadata, Mapping) else {}
-    document, section, position = (sent.get(name) for name in ("document", "section", "place"))
-    if not isinstance(document, int) or not isinstance(section, str) or not isinstance(position, int) or position < 2:
-        return None
-    return Subject(detail=section, table=rows.AnswerDocument.table, row=str(document))
 
 
 def _read_rated(

@@ -9,7 +9,7 @@ from audit.feedback.store import FeedbackInput, store_feedback
 from audit.inbox.collect import read_messages
 from audit.inbox.job import update_inbox
 from audit.models import CeInboxGroup, CeInboxMessage
-from config_admin.models import CeIntentClassifier, CeOutputSchema, CeResponse
+from config_admin.models import CeAnswerDocument, CeIntentClassifier, CeOutputSchema, CeResponse
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
@@ -99,8 +99,10 @@ def test_negative_feedback_names_the_row_that_answered() -> None:
 
 def test_another_section_that_helped_names_its_document_and_its_path() -> None:
     conversation = say("hours")
-    for place, expected in ((1, []), (2, [("ce_answer_document", "3", "A > B")])):
-        metadata = {"document": 3, "section": "A > B", "place": place}
+    document = CeAnswerDocument.objects.create(title="A", content="# A\n\n## B\n\nText.\n\n## C\n\nText.").pk
+    second = [("ce_answer_document", str(document), "A > B")]
+    for place, section, expected in ((1, "A > B", []), (2, "A > B", second), (2, "A > X", []), (2, ["A > B"], [])):
+        metadata = {"document": document, "section": section, "place": place}
         store_feedback(conversation.pk, None, "participant", FeedbackInput("THUMBS_UP", metadata=metadata))
         messages = read_messages(Kind.OTHER_SECTION, timezone.now() - timedelta(days=1))
         subjects = [message.subject for message in messages]
