@@ -77,7 +77,8 @@ def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[in
         return set()
     snapshot = configuration().current()
     most = 1 if kind == CeInboxGroup.Kind.TWO_INTENTS else 99
-    asked_as, leaders = get_document_index(snapshot).asked_as, (group.leader for group in groups)
+    is_unknown, leaders = kind == CeInboxGroup.Kind.NOT_UNDERSTOOD, (group.leader for group in groups)
+    asked_as = get_document_index(snapshot).asked_as if is_unknown else frozenset()
     return {
         leader.turn
         for leader in leaders

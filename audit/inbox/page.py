@@ -230,7 +230,7 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
     titles = map_intent_titles(snapshot)
     if group.intent_code in titles:
         # What users chose goes first.
-        chosen = f"is what users got with their next message ({group.detail} of {group.messages} times)"
+        chosen = f"users got it with their next message, {group.detail} of {group.messages} times"
         reasons = {group.intent_code: chosen} | {
             each: why for each, why in reasons.items() if each != group.intent_code
         }

@@ -98,6 +98,8 @@ def run(options: Mapping[str, Any], evaluate: "Callable[[Progress], dict[str, An
     try:
         thresholds = parse_thresholds(options["fail_under"])
         has_corpus = options["intents"] or options["answers"]
+        if options["encoder"] and not has_corpus:
+            raise EvaluationError("--encoder needs --intents or --answers.")
         is_listing = options["read"] or (has_corpus and not options["score"])
         if is_listing and (thresholds or any(options[name] for name in ("junit", "rasa_report", "json"))):
             raise EvaluationError(
@@ -169,6 +171,8 @@ def _decide(options: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _read_corpus(options: Mapping[str, Any]) -> "IntentCorpus":
+    from convengine.engine.understanding.onnx_encoder import load_onnx_encoder
+    from convengine.engine.understanding.phrases.encoders import EncoderUnavailable, use_service
     from convengine.evaluation.corpus import read_corpus
     from convengine.evaluation.read import EvaluationError
 
@@ -177,21 +181,15 @@ def _read_corpus(options: Mapping[str, Any]) -> "IntentCorpus":
     corpus = read_corpus(
         options["intents"] or options["answers"], has_lines=bool(options["answers"]), documents=options["documents"]
     )
-    return replace(corpus, encoder=_use_encoder(options["encoder"])) if options["encoder"] else corpus
-
-
-def _use_encoder(folder: Path) -> str:
-    """Have texts encoded by the file of a folder; returns the name of that encoder. Raises EvaluationError."""
-    from convengine.engine.understanding.onnx_encoder import load_onnx_encoder
-    from convengine.engine.understanding.phrases.encoders import EncoderUnavailable, use_service
-    from convengine.evaluation.read import EvaluationError
-
+    folder: Path | None = options["encoder"]
+    if folder is None:
+        return corpus
     try:
         encoder = load_onnx_encoder(str(folder))
     except EncoderUnavailable as problem:
         raise EvaluationError(str(problem)) from None
     use_service(lambda _, texts: encoder.encode(texts))
-    return folder.name
+    return replace(corpus, encoder=folder.resolve().name)
 
 
 def _read(options: Mapping[str, Any]) -> Iterator[str]:

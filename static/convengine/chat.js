@@ -313,7 +313,7 @@
     }
 
     // What is said of a card where only text is shown.
-    const writeCard = ({titles, quote, link}) => [titles.join(" › "), `“${quote}”`, link].filter(Boolean).join("\n");
+    const writeCard = ({titles, quote, link}) => [titles.join(" › "), `“${quote}”`, link].filter(Boolean).join("\n").replace(CONTROL_CHARACTERS, "");
 
     // The text before the cards of an answer, and the text after them; null if the text does not have them all.
     function splitAtCards(text, cards) {

@@ -10,7 +10,8 @@
     async function refresh() {
         // Without the query, which chooses results.
         const response = await fetch(location.pathname).catch(() => null);
-        const page = response?.ok && new DOMParser().parseFromString(await response.text(), "text/html");
+        // A redirect leads to another page, such as that which signs in.
+        const page = response?.ok && !response.redirected && new DOMParser().parseFromString(await response.text(), "text/html");
         const now = page && page.getElementById(bar.id);
         if (page && !now) {
             // A page with something to fill in says that it is done, and keeps what was typed.

@@ -28,12 +28,14 @@ _ENDINGS = {
 
 def fetch_document(address: str) -> tuple[str, bytes]:
     """The name and the bytes of a document. Raises Unreadable, which says what to do."""
+    if urlsplit(address).scheme not in ("http", "https"):
+        raise Unreadable("The address must begin with https:// or http://.")
     if "@" in urlsplit(address).netloc:
         raise Unreadable("Leave the name and the password out of the address, or upload the file.")
     try:
         response = outgoing.run(_get(address), _SECONDS)
     except ToolFault as fault:
-        raise Unreadable(str(fault)) from fault
+        raise Unreadable(fault.message) from fault
     except AnswerTooLarge as error:
         raise Unreadable(f"The document has more than {MOST_BYTES // 1024**2} MB. Split it.") from error
     except TimeoutError as error:
@@ -42,7 +44,9 @@ def fetch_document(address: str) -> tuple[str, bytes]:
         raise Unreadable(f"The address cannot be fetched: {error or type(error).__name__}. Upload the file.") from error
     if not response.is_success:
         raise Unreadable(f"The address answers with status {response.status_code}. Upload the file.")
-    return _name_document(response), response.content
+    name, is_text = _name_document(response), response.headers.get("content-type", "").startswith("text/")
+    # Only the answer says how a text is written; of a page, its own words may.
+    return name, response.text.encode() if is_text and response.charset_encoding else response.content
 
 
 async def _get(address: str) -> httpx2.Response:
@@ -60,9 +64,13 @@ async def _get(address: str) -> httpx2.Response:
 def _name_document(response: httpx2.Response) -> str:
     """The last part of the address, with the ending of what was sent. Raises Unreadable."""
     path = PurePosixPath(unquote(urlsplit(str(response.url)).path))
-    if path.suffix.lower() in READABLE:
-        return path.name
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+    # Any file may be sent as these.
+    if kind in ("", "text/plain", "application/octet-stream") and path.suffix.lower() in READABLE:
+        return path.name
     if kind not in _ENDINGS:
-        raise Unreadable(f"The address gives {kind or 'nothing known'}. Documents are {', '.join(READABLE)} files.")
-    return (path.name or response.url.host) + _ENDINGS[kind]
+        raise Unreadable(
+            f"The address gives {kind or 'an unknown kind of file'}. Documents are {', '.join(READABLE)} files."
+        )
+    name = path.stem if path.suffix.lower() in READABLE else path.name
+    return (name or response.url.host) + _ENDINGS[kind]

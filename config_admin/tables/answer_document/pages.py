@@ -30,6 +30,7 @@ from convengine.files.apart import read_apart
 from convengine.files.document_text import MOST_BYTES, READABLE, read_document
 from convengine.files.unreadable import Unreadable
 from convengine.server.admin_site.pages import SidebarEntry, page
+from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.phrase_models.models import CePhraseVector
 
 _TABLE = rows.AnswerDocument.table
@@ -65,7 +66,7 @@ class ImportForm(forms.Form):
         label="Address",
         required=False,
         max_length=500,
-        help_text="Where users read the whole document. Empty for where it was fetched from.",
+        help_text="Where users read the whole document.",
     )
     user_group = forms.CharField(
         label="User group", required=False, max_length=120, help_text="Empty if all users may see it."
@@ -84,7 +85,6 @@ class ImportForm(forms.Form):
             name = storable(name)
             cleaned["content"] = read_apart(data, read_document, name, data)
             cleaned["title"] = (cleaned.get("title") or name.rpartition(".")[0] or name).strip()[:_LONGEST_TITLE]
-            cleaned["link"] = cleaned.get("link") or source or ""
         except Unreadable as problem:
             self.add_error("file" if sent else "source", str(problem))
         return cleaned
@@ -106,7 +106,9 @@ def import_file(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"title": "Import a document", "form": form, "reason": reasons.read_reason(request)}
     if request.method == "POST" and form.is_valid():
         if reasons.read_reason(request):
-            row = {name: form.cleaned_data[name] or None for name in ("title", "link", "user_group", "content")}
+            # What is left empty stays as it is in a document of this title: its users, above all.
+            names = "title", "link", "user_group", "content"
+            row = {name: form.cleaned_data[name] for name in names if form.cleaned_data[name]}
             context["refused"] = _store(request, row)
             if not context["refused"]:
                 return _show_imported(request, form.cleaned_data)
@@ -169,9 +171,7 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
             used = {name: choice for name, choice in choices.items() if choice}
             context["refused"] = _store(request, {"title": row.title, "sections": used})
             if not context["refused"]:
-                note_taught(request, f"Asked as of “{taught}”")
-                in_inbox = read_number(request, "group") is not None
-                return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox") if in_inbox else request.path)
+                return _go_on(request, choices.get(taught) != _read_choices(row).get(taught), taught)
     else:
         choices = _read_choices(row)
         if at is not None:
@@ -191,6 +191,15 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
         "change_url": reverse(f"admin:{_opts(model_admin.model)}_change", args=[pk]),
     }
     return TemplateResponse(request, "config_admin/document_sections.html", context)
+
+
+def _go_on(request: HttpRequest, is_taught: bool, section: str) -> HttpResponse:
+    """Back to the inbox, whose group is noted as taught if its section got something; else to the sections."""
+    if read_number(request, "group") is None or not request.user.has_perm(READ_TURNS):
+        return HttpResponseRedirect(request.path)
+    if is_taught:
+        note_taught(request, f"Added to the questions of “{section}”")
+    return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox"))
 
 
 def _add_given(request: HttpRequest, choices: dict[str, Any], section: str) -> dict[str, Any]:

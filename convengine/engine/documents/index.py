@@ -41,8 +41,9 @@ class DocumentIndex:
 
     @cached_property
     def asked_as(self) -> frozenset[str]:
-        """The questions that sections are said to answer, as `match_text` spells them."""
-        return frozenset(match_text(text) for section in self.sections for text in section.asked_as)
+        """The questions that sections for all users are said to answer, as `match_text` spells them."""
+        sections = (section for section in self.sections if not section.user_group)
+        return frozenset(match_text(text) for section in sections for text in section.asked_as)
 
     @cached_property
     def digest(self) -> str:

@@ -22,7 +22,7 @@ def list_models(folder: Path) -> list[Path]:
 
 
 class OnnxEncoder:
-    """Gives a text the mean of the vectors of its tokens, as most encoders of sentences want it."""
+    """Gives a text the mean of the vectors of its tokens, as most encoders of sentences want it: their first output."""
 
     def __init__(self, folder: Path) -> None:
         """Raises EncoderUnavailable."""
@@ -34,16 +34,19 @@ class OnnxEncoder:
         options = SessionOptions()
         # As the encoder of the product: more threads make a message slower where other work keeps the processors busy.
         options.intra_op_num_threads = 1
+        models = list_models(folder)
+        if len(models) != 1:
+            raise EncoderUnavailable("LLM_NOT_CONFIGURED", f"{folder} must have one .onnx file and {TOKENIZER}.")
         try:
-            (model,) = list_models(folder)
-            self._session = InferenceSession(model, options, providers=["CPUExecutionProvider"])
+            self._session = InferenceSession(models[0], options, providers=["CPUExecutionProvider"])
             self._tokenizer = Tokenizer.from_file(str(folder / TOKENIZER))
+            self._tokenizer.no_padding()
+            self._tokenizer.enable_truncation(_MOST_TOKENS)
+            self._inputs = [entry.name for entry in self._session.get_inputs()]
+            self._encode("Hello")
         except Exception as error:
             # The libraries raise errors of many kinds.
             raise EncoderUnavailable("LLM_CALL_FAILED", f"No encoder can be read in {folder}: {error}") from error
-        self._tokenizer.no_padding()
-        self._tokenizer.enable_truncation(_MOST_TOKENS)
-        self._inputs = [entry.name for entry in self._session.get_inputs()]
 
     def encode(self, texts: Sequence[str]) -> list[Vector]:
         """A vector for each text. One by one: a text in a batch differs slightly."""
@@ -57,9 +60,9 @@ class OnnxEncoder:
             "token_type_ids": encoding.type_ids,
         }
         given: dict[str, Any] = {name: np.array([tokens[name]], np.int64) for name in self._inputs}
-        vectors = np.asarray(self._session.run(None, given)[0], np.float32)
-        mean: Vector = vectors[0].mean(axis=0)
-        return mean
+        vectors: Vector = np.asarray(self._session.run(None, given)[0], np.float32)[0]
+        # Some give the vector of the text itself.
+        return vectors if vectors.ndim == 1 else vectors.mean(axis=0)
 
 
 @lru_cache(4)

@@ -279,7 +279,7 @@ def test_what_users_chose_after_the_question_is_proposed_first(analyst: Client, 
     list(update_inbox())
     line = analyst.get(f"{address}?kind=TWO_INTENTS").context["lines"][0]
     first, *_ = line.actions
-    assert (first.label, first.reason) == ("FEES", "is what users got with their next message (2 of 4 times)")
+    assert (first.label, first.reason) == ("FEES", "users got it with their next message, 2 of 4 times")
 
 
 def test_a_section_that_answers_a_message_is_offered(analyst: Client, address: str) -> None:
@@ -298,6 +298,6 @@ def test_a_section_that_answers_a_message_is_offered(analyst: Client, address: s
     assert page.context["taught"]["count"] == 1
     sent = {"asked-0": "may my dog run free?", "reason": "asked often"}
     assert analyst.post(section.url, sent).status_code == 302
-    assert "Asked as of" in CeInboxGroup.objects.get().decision
+    assert "Added to the questions of" in CeInboxGroup.objects.get().decision
     list(update_inbox())
     assert CeInboxGroup.objects.get().status == "UNDERSTOOD"

@@ -1,7 +1,5 @@
 """Answer a message that nothing else took up by what documents say, word for word."""
 
-from collections.abc import Iterator, Sequence
-
 from convengine.engine.documents.cards import choose_cards, write_cards
 from convengine.engine.documents.in_turn import find_cards_in_turn
 from convengine.engine.documents.index import MOST_CARDS
@@ -22,16 +20,17 @@ from convengine.engine.steps.responses.stages import (
 )
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
-from convengine.engine.understanding.phrases.terms import detect_languages
+from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
+from convengine.engine.understanding.phrases.wording import list_terms
 from convengine.engine.understanding.words import split_text
 
 #: The source of such answers, and the purpose of the model's call.
 DOCUMENTS = "DOCUMENTS"
 #: The code of an answer of the model that says more than the sections.
 NOT_IN_SECTIONS = "NOT_IN_SECTIONS"
-_NONE = "NONE"
+#: What a model writes that does not know, folded, and what it may write around it.
+_NONE, _AROUND = "none", " .*\"'“”"
 _STAGES = Stages(DOCUMENTS_LLM_INPUT, DOCUMENTS_LLM_OUTPUT, DOCUMENTS_LLM_ERROR)
-_ENDS = frozenset(".!?:")
 
 
 def look_into_documents(session: Session, turn: Turn) -> Session:
@@ -67,27 +66,28 @@ def _answer_in_short(session: Session, turn: Turn, sections: str) -> str:
         return ""
     reply = ask(session, turn, Question(DOCUMENTS, prompts.system, prompts.user, stages=_STAGES))
     text = reply.text.strip()
-    if reply.error or text.rstrip(".") == _NONE:
+    if reply.error or text.strip(_AROUND).casefold() == _NONE:
         return ""
-    if added := list_added(text, [sections, session.user_text or ""]):
-        message = f"It has what the sections do not have: {', '.join(added)}"
+    if added := list_added(text, sections):
+        message = f"It has words that the sections do not have: {', '.join(added)}"
         turn.audit(session, DOCUMENTS_LLM_ERROR, errorCode=NOT_IN_SECTIONS, message=message, added=added)
         return ""
     return text
 
 
-def list_added(text: str, sources: Sequence[str]) -> list[str]:
-    """The numbers and names of a text that its sources do not have, each once."""
-    known = {word.key for source in sources for word in split_text(source)}
-    return [*dict.fromkeys(word for word in _list_numbers_and_names(text, known))]
+def list_added(text: str, sections: str) -> list[str]:
+    """The words of a text that say something, in whatever form, and that its sections do not have; each once.
+
+    So it has no number, name, date or address of its own, either.
+    """
+    language = detect_languages(sections)[0]
+    known, terms = {word.key for word in split_text(sections)}, list_terms(sections, language)
+    numbers = (word.key for word in split_text(text) if word.key not in known and _is_number(word.key, language))
+    addresses = (part for part in text.split() if {"@", "/"}.intersection(part) and part.strip(".,;") not in sections)
+    new_terms = (word.term for word in language.read(text) if word.term not in terms)
+    return [*dict.fromkeys((*numbers, *addresses, *new_terms))]
 
 
-def _list_numbers_and_names(text: str, known: set[str]) -> Iterator[str]:
-    """A name has a capital although it begins no sentence."""
-    grammar, begins = detect_languages(text)[0].tables.grammar, True
-    for word in split_text(text):
-        typed = text[word.start : word.end]
-        is_number = "number_word" in grammar.list_names(word.key, ()) or any(sign.isdigit() for sign in typed)
-        if word.key not in known and (is_number or (typed[0].isupper() and not begins)):
-            yield typed
-        begins = word.key in _ENDS
+def _is_number(key: str, language: PhraseLanguage) -> bool:
+    """True for digits, and for a word that is a number: it is small where it says how many, and counts here."""
+    return any(map(str.isdigit, key)) or "number_word" in language.tables.grammar.list_names(key, ())

@@ -42,8 +42,8 @@ DOCUMENTS_ENABLE_LLM = declare(
     "DOCUMENTS_ENABLE_LLM",
     boolean(),
     False,
-    "Let a model answer in short from the sections that are shown. An answer with a number or a name that they do not "
-    "have is not used.",
+    "Let a model answer in short from the sections that are shown. An answer with words of its own, besides small "
+    "ones, is not used.",
     label="Short answer from documents by a model",
 )
 DOCUMENTS_SYSTEM_PROMPT = declare(

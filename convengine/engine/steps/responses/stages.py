@@ -50,7 +50,7 @@ DOCUMENTS_LLM_OUTPUT = declare_stage(
 DOCUMENTS_LLM_ERROR = declare_stage(
     "DOCUMENTS_LLM_ERROR",
     Family.RESPONSE,
-    "There is no short answer from documents; the sections are shown. `added` lists numbers and names that they lack.",
+    "There is no short answer from documents; the sections are shown. `added` lists words that they lack.",
     steps="ResponseResolutionStep",
     keys=f"errorCode message exception added {PROMPT_FAULT}",
     sentences=(

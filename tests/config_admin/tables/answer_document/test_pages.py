@@ -35,10 +35,11 @@ def test_a_file_becomes_a_document_with_a_section_for_each_heading(ben: Client) 
 
 
 def test_a_file_of_the_same_title_is_its_new_text(ben: Client) -> None:
-    send(ben, title="Rules")
+    send(ben, title="Rules", user_group="staff")
     send(ben, text="# Rules\n\nNone.", title="rules")
 
-    assert m.CeAnswerDocument.objects.get().content == "# Rules\n\nNone."
+    row = m.CeAnswerDocument.objects.get()
+    assert (row.content, row.user_group) == ("# Rules\n\nNone.", "staff")
 
 
 def test_what_is_wrong_is_told_and_nothing_is_stored(ben: Client) -> None:
@@ -90,7 +91,23 @@ def test_a_page_is_fetched_from_an_address_that_leads_to_another(ben: Client, se
         settings.CONVENGINE = {**settings.CONVENGINE, "DOCUMENT_PRIVATE_HOSTS": ["127.0.0.1"]}
         fetch(ben, server.address)
     row = m.CeAnswerDocument.objects.get()
-    assert (row.title, row.link, row.content) == ("rules", server.address, "# House rules\n\nDogs may stay.")
+    assert (row.title, row.link, row.content) == ("rules", None, "# House rules\n\nDogs may stay.")
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("<h1>Küche</h1><p>Töpfe.</p>".encode("latin-1"), "text/html; charset=iso-8859-1"),
+        ("<h1>Küche</h1><p>Töpfe.</p>".encode(), "text/html"),
+        ("# Küche\n\nTöpfe.".encode(), "text/plain"),
+    ],
+)
+def test_a_page_is_what_its_answer_says(ben: Client, settings: Any, body: bytes, kind: str) -> None:
+    settings.CONVENGINE = {**settings.CONVENGINE, "DOCUMENT_PRIVATE_HOSTS": ["127.0.0.1"]}
+    with serving(Reply(body=body, headers={"Content-Type": kind})) as server:
+        fetch(ben, f"{server.address}/kitchen.md")
+    row = m.CeAnswerDocument.objects.get()
+    assert (row.title, row.content) == ("kitchen", "# Küche\n\nTöpfe.")
 
 
 @pytest.mark.parametrize(
@@ -102,6 +119,7 @@ def test_a_page_is_fetched_from_an_address_that_leads_to_another(ben: Client, se
         (Reply(404), ["127.0.0.1"], "answers with status 404"),
         (Reply(headers={"Content-Type": "image/png"}), ["127.0.0.1"], "The address gives image/png"),
         (Reply(cut=True), ["127.0.0.1"], "cannot be fetched"),
+        (Reply(body=b"\xff\xfe\x00", headers={"Content-Type": "application/pdf"}), ["127.0.0.1"], "no PDF file"),
     ],
 )
 def test_an_address_that_gives_no_document_says_why(

@@ -97,9 +97,9 @@ def ask(answer: str) -> tuple[Session, Turn, AnsweringModel]:
 
 
 def test_a_model_answers_in_short_and_the_sections_stay_beside_it() -> None:
-    session, _, model = ask("You pay 40 euros for the key.")
+    session, _, model = ask("The lost key costs 40 euros.")
 
-    assert read(session).startswith("You pay 40 euros for the key.\n\nI found this:\n\nKeys\n“Leave your key")
+    assert read(session).startswith("The lost key costs 40 euros.\n\nI found this:\n\nKeys\n“Leave your key")
     assert "A lost key costs 40 euros." in model.requests[0].user
     assert LOST in model.requests[0].user
 
@@ -107,12 +107,13 @@ def test_a_model_answers_in_short_and_the_sections_stay_beside_it() -> None:
 @pytest.mark.parametrize(
     ("answer", "added"),
     [
-        ("You pay 45 euros.", ["45"]),
-        ("You pay forty-five euros.", ["forty", "five"]),
-        ("Ask Jim Brown. It costs 40 euros.", ["Jim", "Brown"]),
+        ("The lost key costs 45 euros.", ["45"]),
+        ("Two lost keys cost 40 euros.", ["two"]),
+        ("Jim has the key at the desk.", ["jim"]),
+        ("The key is at desk.example/key.", ["desk.example/key."]),
     ],
 )
-def test_a_number_or_a_name_that_sections_do_not_have_is_refused(answer: str, added: list[str]) -> None:
+def test_what_the_sections_do_not_have_is_refused(answer: str, added: list[str]) -> None:
     session, turn, _ = ask(answer)
 
     assert read(session).startswith("I found this:")
@@ -123,7 +124,7 @@ def test_a_number_or_a_name_that_sections_do_not_have_is_refused(answer: str, ad
 
 
 def test_a_model_that_does_not_know_says_nothing() -> None:
-    session, turn, _ = ask("NONE")
+    session, turn, _ = ask("None.")
 
     assert read(session).startswith("I found this:")
     assert "DOCUMENTS_LLM_ERROR" not in stages(turn)
