@@ -269,9 +269,7 @@ def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, lis
     if group.kind == Kind.NEGATIVE:
         return _describe_rated_answer(group)
     if group.kind == Kind.OTHER_SECTION:
-        row = snapshot.row(rows.AnswerDocument, parse_whole_number(group.row_pk) or 0)
-        links = [_link_section(group, row.document_id, group.detail)] if row else []
-        return f"{row.title if row else 'A deleted document'}: {group.detail.replace(' > ', ' › ')}", links
+        return _describe_section(group, snapshot)
     form = _find_form(group, snapshot)
     title = get_intent_name(snapshot, group.intent_code or (form.intent_code if form else "")) or "A deleted form"
     field_title = _find_field_title(form, group.field_name)
@@ -286,6 +284,13 @@ def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, lis
         text, label = f"{title}: left before it was done", "Look at the form"
     edit = row_url(_FORM, form.schema_id) if form else ""
     return text, [*_offer_long_text(own, field_title, edit), Link(label, edit)] if edit else []
+
+
+def _describe_section(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[Link]]:
+    """The section that helped, and the page where it gets the messages."""
+    row = snapshot.row(rows.AnswerDocument, parse_whole_number(group.row_pk) or 0)
+    links = [_link_section(group, row.document_id, group.detail)] if row else []
+    return f"{row.title if row else 'A deleted document'}: {group.detail.replace(' > ', ' › ')}", links
 
 
 def _offer_long_text(own: Field | None, title: str, edit: str) -> list[Link]:

@@ -98,8 +98,6 @@ def run(options: Mapping[str, Any], evaluate: "Callable[[Progress], dict[str, An
     try:
         thresholds = parse_thresholds(options["fail_under"])
         has_corpus = options["intents"] or options["answers"]
-        if options["encoder"] and not has_corpus:
-            raise EvaluationError("--encoder needs --intents or --answers.")
         is_listing = options["read"] or (has_corpus and not options["score"])
         if is_listing and (thresholds or any(options[name] for name in ("junit", "rasa_report", "json"))):
             raise EvaluationError(
@@ -197,6 +195,8 @@ def _read(options: Mapping[str, Any]) -> Iterator[str]:
     from convengine.evaluation.read_score import ReadScore
 
     forms: Path | None = options["forms"]
+    if options["encoder"]:
+        raise EvaluationError("--encoder needs --intents or --answers.")
     try:
         schemas: Json = json.loads(forms.read_text("utf-8")) if forms else {}
     except ValueError as error:
