@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Q, Subquery, Value
+from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
 
 from audit.inbox.grouping import NO_SUBJECT, Message, Subject
 from audit.models import CeInboxGroup, CeMcpUserFeedback, CeTurnIndex
@@ -34,6 +34,8 @@ MOST_MESSAGES, MOST_DOCUMENTS = 100_000, 5_000
 _BATCH = 1_000
 _FORM = "ce_output_schema"
 _ALL = Q()
+#: What the chat says of sections of documents names their place, 0 for none of them.
+_OF_SECTIONS = Q(metadata_json__has_key="place")
 _NOTHING = Value("")
 #: How many messages a reader shows besides the leader.
 SHOWN_EXAMPLES = 3
@@ -50,8 +52,8 @@ def _read_not_understood(since: datetime) -> Iterator[Message]:
     said that none of the sections helped.
     """
     yield from _read_turns(_list_turn_ids([NOT_UNDERSTOOD], since, MOST_MESSAGES), ~Q(state_code=HAND_OVER))
-    down = CeMcpUserFeedback.Type.THUMBS_DOWN
-    yield from _read_rated(since, down, lambda *rating: NO_SUBJECT if _rejects_sections(rating[-1]) else None)
+    ratings = CeMcpUserFeedback.objects.filter(_OF_SECTIONS, feedback_type=CeMcpUserFeedback.Type.THUMBS_DOWN)
+    yield from _read_rated(since, ratings, lambda rating: NO_SUBJECT)
 
 
 def _read_two_intents(since: datetime) -> Iterator[Message]:
@@ -95,11 +97,10 @@ def _read_forms_given_up(since: datetime) -> Iterator[Message]:
 
 def _read_negative_feedback(since: datetime) -> Iterator[Message]:
     """The messages whose answers were rated down, with the row that answered; not those about sections."""
-
-    def read_subject(table: str, row: str, metadata: Any) -> Subject | None:
-        return None if _rejects_sections(metadata) else Subject(table=table, row=row)
-
-    return _read_rated(since, CeMcpUserFeedback.Type.THUMBS_DOWN, read_subject)
+    of_answers = Q(metadata_json__isnull=True) | ~_OF_SECTIONS
+    ratings = CeMcpUserFeedback.objects.filter(of_answers, feedback_type=CeMcpUserFeedback.Type.THUMBS_DOWN)
+    narrow = ratings.only("turn_id", "created_at", "table_name", "row_pk")
+    return _read_rated(since, narrow, lambda rating: Subject(table=rating.table_name, row=rating.row_pk), MOST_MESSAGES)
 
 
 def _read_other_sections(since: datetime) -> Iterator[Message]:
@@ -107,38 +108,35 @@ def _read_other_sections(since: datetime) -> Iterator[Message]:
     sections = get_document_index(configuration().current()).sections
     known = {(str(section.document), section.section.name) for section in sections}
 
-    def read_subject(table: str, row: str, metadata: Any) -> Subject | None:
+    def read_subject(rating: CeMcpUserFeedback) -> Subject | None:
         # Anybody who may rate sends this, so only a section that is there counts.
-        sent = metadata if isinstance(metadata, Mapping) else {}
+        sent = rating.metadata_json or {}
         document, section, position = str(sent.get("document")), str(sent.get("section")), sent.get("place")
         if not isinstance(position, int) or position < 2 or (document, section) not in known:
             return None
         return Subject(detail=section, table=rows.AnswerDocument.table, row=document)
 
-    return _read_rated(since, CeMcpUserFeedback.Type.THUMBS_UP, read_subject)
-
-
-def _rejects_sections(metadata: Any) -> bool:
-    """True for a rating that says of the sections of documents that none of them helped."""
-    return isinstance(metadata, Mapping) and metadata.get("place") == 0
+    ratings = CeMcpUserFeedback.objects.filter(_OF_SECTIONS, feedback_type=CeMcpUserFeedback.Type.THUMBS_UP)
+    return _read_rated(since, ratings, read_subject)
 
 
 def _read_rated(
-    since: datetime, direction: str, read_subject: Callable[[str, str, Any], Subject | None]
+    since: datetime,
+    ratings: QuerySet[CeMcpUserFeedback],
+    read_subject: Callable[[CeMcpUserFeedback], Subject | None],
+    most: int = MOST_DOCUMENTS,
 ) -> Iterator[Message]:
-    """The messages whose answers were rated, by `read_subject` of table, row and metadata; without those of None."""
-    ratings = CeMcpUserFeedback.objects.filter(feedback_type=direction, replaced_at=None, created_at__gte=since)
-    columns = "turn_id", "created_at", "table_name", "row_pk", "metadata_json"
-    newest = list(ratings.order_by("-created_at").values_list(*columns)[:MOST_MESSAGES])
+    """The messages whose answers have these ratings, the newest first, by `read_subject`; without those of None."""
+    newest = list(ratings.filter(replaced_at=None, created_at__gte=since).order_by("-created_at")[:most])
     for start in range(0, len(newest), _BATCH):
         batch = newest[start : start + _BATCH]
-        turns = CeConversationHistory.objects.filter(turn_id__in=[turn_id for turn_id, *_ in batch])
+        turns = CeConversationHistory.objects.filter(turn_id__in=[rating.turn_id for rating in batch])
         by_id = {turn_id: own for turn_id, *own in turns.values_list("turn_id", *_COLUMNS)}
-        for turn_id, at, table, row, metadata in batch:
-            subject = read_subject(table, row, metadata)
-            if turn_id in by_id and subject is not None:
-                turn, text, _, workspace = by_id[turn_id]
-                yield Message(turn, text or "", at, workspace, subject)
+        for rating in batch:
+            subject = read_subject(rating)
+            if rating.turn_id in by_id and subject is not None:
+                turn, text, _, workspace = by_id[rating.turn_id]
+                yield Message(turn, text or "", rating.created_at, workspace, subject)
 
 
 def read_shown_turns(groups: Iterable[CeInboxGroup], *, with_documents: bool = False) -> None:
