@@ -1,6 +1,7 @@
 """Admin of `ce_answer_document`."""
 
 from django.contrib import admin
+from django.template.defaultfilters import pluralize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -26,4 +27,4 @@ class AnswerDocumentAdmin(RowAdmin):
     def section_link(self, row: CeAnswerDocument) -> SafeString:
         """How many sections with text it has, with a link to them."""
         count = len(split_document(row.title, row.content))
-        return format_html('<a class="ce-link" href="{}/sections/">{}</a>', row.pk, count)
+        return format_html('<a class="ce-link" href="{}/sections/">{} section{}</a>', row.pk, count, pluralize(count))

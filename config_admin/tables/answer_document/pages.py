@@ -63,7 +63,7 @@ class ImportForm(forms.Form):
         help_text="Empty for the name of the file. A document of this title gets the new text.",
     )
     link = forms.CharField(
-        label="Address",
+        label="Link",
         required=False,
         max_length=500,
         help_text="Where users read the whole document.",
