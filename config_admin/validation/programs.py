@@ -158,7 +158,7 @@ def check_template(
 #: Names of single callers: the disambiguation question, sessions, units, progress texts, SQL repair.
 _OF_CALLERS = frozenset(
     {
-        "options", "candidate_count", "action_keys", "question", "summary", "stepName", "stepLabel", "stepInfo",
+        "options", "candidate_count", "action_keys", "sections", "question", "summary", "stepName", "stepLabel", "stepInfo",
         "determinant",
         "result", "errorType", "errorMessage", "severity", "theme", "icon", "sql_before", "params_json",
         "error_message", "answer", "validation", "validation_tables", "pending_slot", "pendingSlot", "help_text",
