@@ -158,8 +158,8 @@ def check_template(
 #: Names of single callers: the disambiguation question, sessions, units, progress texts, SQL repair.
 _OF_CALLERS = frozenset(
     {
-        "options", "candidate_count", "action_keys", "sections", "question", "summary", "stepName", "stepLabel", "stepInfo",
-        "determinant",
+        "options", "candidate_count", "action_keys", "question", "summary", "stepName", "stepLabel", "stepInfo",
+        "determinant", "sections",
         "result", "errorType", "errorMessage", "severity", "theme", "icon", "sql_before", "params_json",
         "error_message", "answer", "validation", "validation_tables", "pending_slot", "pendingSlot", "help_text",
         "responseType", "outputFormat", "promptTemplateId",
