@@ -171,8 +171,8 @@ def _read_turns(turn_ids: Sequence[UUID], wanted: Q = _ALL, then: Any = _NOTHING
         turns = CeConversationHistory.objects.filter(wanted, turn_id__in=turn_ids[start : start + _BATCH])
         columns = *_COLUMNS, "intent_code", then
         for turn, text, at, workspace, intent, later in turns.exclude(user_input=None).values_list(*columns):
-            meant = code(later) if is_resolved(later) and code(later) != code(intent) else ""
-            yield Message(turn, text or "", at, workspace, Subject(meant))
+            intent_got = code(later) if is_resolved(later) and code(later) != code(intent) else ""
+            yield Message(turn, text or "", at, workspace, Subject(intent_got))
 
 
 def _read_payloads(

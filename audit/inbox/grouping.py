@@ -26,7 +26,7 @@ MOST_EXAMPLES = 9
 
 
 class Subject(NamedTuple):
-    """What the messages of a group met: the field of a form, the row that answered, or what their users meant."""
+    """What the messages of a group met: the field of a form, the row that answered, or what their users got then."""
 
     intent: str = ""
     field: str = ""
@@ -83,7 +83,7 @@ class Group:
         return self.wordings[0].newest
 
     @property
-    def meant(self) -> tuple[str, int]:
+    def later_intent(self) -> tuple[str, int]:
         """The intent that most users got after these messages, and how many did; blank and 0 if none is known."""
         intents = Counter(message.subject.intent for message in self.messages if message.subject.intent)
         return max(intents.items(), key=lambda item: (item[1], item[0]), default=("", 0))

@@ -169,7 +169,7 @@ def _update_row(row: CeInboxGroup, group: Group, understood: Set[int], now: date
     row.week_before = sum(since - WEEK <= at < until - WEEK for at in times)
     row.first_at, row.last_at = min(times), max(times)
     if row.kind in BY_WORDS:
-        intent, count = group.meant
+        intent, count = group.later_intent
         row.intent_code, row.detail = intent, str(count or "")
     settle(row, now, is_understood=group.leader.turn in understood)
     return row

@@ -80,12 +80,15 @@ def list_added(text: str, sections: str) -> list[str]:
 
     So it has no number, name, date or address of its own, either.
     """
-    language = detect_languages(sections)[0]
-    known, terms = {word.key for word in split_text(sections)}, list_terms(sections, language)
-    numbers = (word.key for word in split_text(text) if word.key not in known and _is_number(word.key, language))
+    # Of a long text, only the beginning is read: sections are read line by line, and an answer must be read to its end.
+    language, lines, words = detect_languages(sections)[0], sections.splitlines(), split_text(text)
+    known = {word.key for line in lines for word in split_text(line)}
+    terms = frozenset(term for line in lines for term in list_terms(line, language))
+    numbers = (word.key for word in words if word.key not in known and _is_number(word.key, language))
     addresses = (part for part in text.split() if {"@", "/"}.intersection(part) and part.strip(".,;") not in sections)
     new_terms = (word.term for word in language.read(text) if word.term not in terms)
-    return [*dict.fromkeys((*numbers, *addresses, *new_terms))]
+    unread = text[words[-1].end :].split() if words else ()
+    return [*dict.fromkeys((*numbers, *addresses, *new_terms, *unread))]
 
 
 def _is_number(key: str, language: PhraseLanguage) -> bool:
