@@ -373,7 +373,7 @@ def test_few_bytes_that_take_long_are_read_apart(name: str, make: Callable[[], b
         ("forms.pdf", lambda: make_pdf(FORMS, stream(b"/X Do " * 1000), make_form(6), make_form(5))),
         ("empty.docx", lambda: make_docx("<w:p/>" * 20_000_000)),
         ("token.docx", lambda: make_docx(f"<!--{'x' * 100_000_000}-->{word('')}")),
-        ("a.md", lambda: b"[" * 3_000_000),
+        ("a.md", lambda: b"[" * 12_000_000),
     ],
 )
 def test_what_takes_too_long_ends(name: str, make: Callable[[], bytes], capfd: pytest.CaptureFixture[str]) -> None:
