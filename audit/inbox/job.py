@@ -14,7 +14,6 @@ from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
 from audit.record.last_days import WEEK, choose_days
 from convengine.engine.documents.index import get_document_index
-from convengine.engine.text.compare import match_text
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.database.release import release_connections
@@ -78,11 +77,11 @@ def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[in
     snapshot = configuration().current()
     most = 1 if kind == CeInboxGroup.Kind.TWO_INTENTS else 99
     is_unknown, leaders = kind == CeInboxGroup.Kind.NOT_UNDERSTOOD, (group.leader for group in groups)
-    asked_as = get_document_index(snapshot).asked_as if is_unknown else frozenset()
+    index = get_document_index(snapshot)
     return {
         leader.turn
         for leader in leaders
-        if match_text(leader.text) in asked_as or 0 < len(match_phrases(snapshot, leader.text).hits) <= most
+        if (is_unknown and index.is_asked_as(leader.text)) or 0 < len(match_phrases(snapshot, leader.text).hits) <= most
     }
 
 

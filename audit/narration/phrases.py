@@ -141,6 +141,7 @@ PHRASES: Mapping[str, Mapping[str, str]] = {
         "FORM_DONE": "the form is done, and nothing is there to cancel or change it",
         "FORM_STAYS": "the user goes on with the form",
         "DIGRESSION": "the message is a question in between",
+        "ASKED_OF_SECTION": "the message is what a section of a document is asked as",
         "resume_offered": "the user is first asked whether to continue",
     },
     "rejected": {

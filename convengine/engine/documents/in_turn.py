@@ -31,3 +31,8 @@ def has_better_sections(session: Session, turn: Turn, confidence: float) -> bool
     """True if documents answer the message, and are likelier than intents, whose best has this confidence."""
     cards = find_cards_in_turn(session, turn)
     return bool(choose_cards(turn.snapshot, cards)) and cards[0]["confidence"] > confidence
+
+
+def is_asked_of_section(session: Session, turn: Turn) -> bool:
+    """True if the message is, word for word, a question that a section is said to answer."""
+    return get_document_index(turn.snapshot).is_asked_as(session.user_text)

@@ -11,7 +11,6 @@ import numpy as np
 from convengine.engine.cached_property import cached_property
 from convengine.engine.documents.finder import FoundSection, SectionFinder, SectionText
 from convengine.engine.documents.sections import split_document
-from convengine.engine.text.compare import match_text
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.encoder import Vector
@@ -20,6 +19,7 @@ from convengine.engine.understanding.phrases.encoders import Encoder, encode_pas
 from convengine.engine.understanding.phrases.models import VECTOR_TYPE, load_ready, may_wait, name_vector
 from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL
 from convengine.engine.understanding.phrases.store import ModelStore
+from convengine.engine.understanding.phrases.wording import list_keys
 
 #: How many sections a message is answered with.
 MOST_CARDS = 3
@@ -40,10 +40,14 @@ class DocumentIndex:
         return frozenset(_name_vectors(section, self._encoder) for section in sections)
 
     @cached_property
-    def asked_as(self) -> frozenset[str]:
-        """The questions that sections for all users are said to answer, as `match_text` spells them."""
+    def _asked_as(self) -> frozenset[tuple[str, ...]]:
+        """The words of the questions that sections for all users are said to answer."""
         sections = (section for section in self.sections if not section.user_group)
-        return frozenset(match_text(text) for section in sections for text in section.asked_as)
+        return frozenset(list_keys(text) for section in sections for text in section.asked_as)
+
+    def is_asked_as(self, message: str | None) -> bool:
+        """True for what a section for all users is said to answer, word for word."""
+        return bool(self._asked_as) and list_keys(message or "") in self._asked_as
 
     @cached_property
     def digest(self) -> str:

@@ -71,6 +71,11 @@ class Classification:
         return float(self.details.get("score", 0))
 
     @property
+    def best_score(self) -> float:
+        """The best confidence, also of an intent that is not sure."""
+        return self.comparison.best_score if self.comparison else 0.0
+
+    @property
     def askable(self) -> tuple[rows.Classifier, ...]:
         """The rows whose intents the user is asked about, as no row matches."""
         return self.comparison.askable if self.comparison and not self.hits else ()

@@ -4,7 +4,7 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import map_spellings
-from convengine.engine.documents.in_turn import has_better_sections
+from convengine.engine.documents.in_turn import has_better_sections, is_asked_of_section
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -242,6 +242,8 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False, may_le
     `may_leave`: the message may want to leave the form, unless a phrase takes it.
     """
     classification = _classify_message(session, turn)
+    if not forced and _is_for_section(session, turn, classification):
+        return _end_unresolved(session, turn, "ASKED_OF_SECTION")
     question = None if forced else find_returning_row(session, turn, classification)
     if question is not None and (digressing := digress(session, turn, question)):
         return _audit_no_change(digressing, turn, "DIGRESSION")
@@ -282,14 +284,12 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
     if classification.has_collision and agent_result.outcome is AgentOutcome.UNAVAILABLE:
         return _audit_question(collision.ask_user(session, turn, classification.hits), turn)
     if code(session.state) == INTENT_COLLISION:
-        repeated = None if says_only(session, turn, MoveKind.NEGATE) else collision.repeat_question(session)
+        is_other = has_better_sections(session, turn, classification.best_score)
+        is_other = is_other or says_only(session, turn, MoveKind.NEGATE)
+        repeated = None if is_other else collision.repeat_question(session)
         if repeated is not None:
             return _audit_question(repeated, turn)
-        # The intent before the question was not meant either; with state UNKNOWN it would match no row.
-        unresolved = session.move_to(intent=UNKNOWN, state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(
-            clarification=None
-        )
-        return _audit_no_change(unresolved, turn, "NO_RESOLVER_MATCHED")
+        return _end_unresolved(session, turn, "NO_RESOLVER_MATCHED")
     if agent_result.outcome is AgentOutcome.UNAVAILABLE and (near := _list_askable(session, turn, classification)):
         return _audit_question(collision.ask_user(session, turn, near), turn)
     return _audit_no_change(session, turn, "BLANK_TEXT" if blank(session.user_text) else "NO_RESOLVER_MATCHED")
@@ -311,8 +311,20 @@ def _list_askable(session: Session, turn: Turn, classification: Classification) 
     if says(session, turn, MoveKind.PERSON):
         return []
     near = [row for row in classification.askable if collision.has_name(turn.snapshot, row.intent_code)]
-    best = classification.comparison.best_score if classification.comparison else 0.0
-    return [] if near and has_better_sections(session, turn, best) else near
+    return [] if near and has_better_sections(session, turn, classification.best_score) else near
+
+
+def _is_for_section(session: Session, turn: Turn, classification: Classification) -> bool:
+    """True for a question that a section is said to answer, unless it is a phrase, too, or a pattern matches it."""
+    is_certain = classification.score == 1 or not all(row.is_phrase for row in classification.hits)
+    return not is_certain and is_asked_of_section(session, turn)
+
+
+def _end_unresolved(session: Session, turn: Turn, reason: str) -> Session:
+    """No intent is meant. Nor is the one before an open question: with state UNKNOWN it would match no row."""
+    if code(session.state) == INTENT_COLLISION:
+        session = session.move_to(intent=UNKNOWN, state=UNKNOWN, cause="INTENT_RESOLUTION").evolve(clarification=None)
+    return _audit_no_change(session, turn, reason)
 
 
 def _classify_message(session: Session, turn: Turn) -> Classification:

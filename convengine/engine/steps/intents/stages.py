@@ -58,6 +58,7 @@ INTENT_RESOLVE_NO_CHANGE = declare_stage(
             {
                 "reason": frozenset(
                     {
+                        "ASKED_OF_SECTION",
                         "FORM_CONFIRMED",
                         "FORM_LEAVE_ASKED",
                         "FORM_DONE",

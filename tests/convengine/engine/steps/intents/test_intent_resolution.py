@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -7,7 +8,7 @@ from convengine.engine.steps.intents.intent_resolution import (
     IntentResolutionStep,
     ResetResolvedIntentStep,
 )
-from convengine.engine.turn.rows import Row
+from convengine.engine.turn.rows import AnswerDocument, Row
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.turn import Turn
 from tests.builders import (
@@ -456,3 +457,35 @@ def test_FB_V5_nothing_understood_is_told() -> None:
 
 def test_FB_V6_a_reset_is_not_a_failure_to_understand() -> None:
     assert stages(run_fallback_intent_state("UNKNOWN", "UNKNOWN", reset_only=True)[1]) == []
+
+
+RULES = AnswerDocument(
+    document_id=1,
+    title="Hotel",
+    content="# Keys\n\nLeave your key at the desk. A lost key costs 40 euros.\n\n# Pets\n\nDogs stay for 10 euros.",
+    sections={"Pets": {"askedAs": ["is my invoice for the cat"]}},
+)
+
+
+def test_what_a_section_is_asked_as_goes_before_an_intent_that_is_only_likely() -> None:
+    phrases = [
+        make_classifier("BILLING", text, rule_type="PHRASE")
+        for text in ("is my invoice right", "is this invoice for the room")
+    ]
+    asked, other = "Is my invoice for the cat?", "is my invoice for the rooms"
+
+    assert run(other, *phrases, RULES)[0].intent_source == "CLASSIFIER"
+    session, turn = run(asked, *phrases, RULES)
+    assert (session.intent_source, payload(turn, "INTENT_RESOLVE_NO_CHANGE")["reason"]) == (None, "ASKED_OF_SECTION")
+    assert run(asked, *phrases, make_classifier("BILLING", asked, rule_type="PHRASE"), RULES)[0].intent == "BILLING"
+    assert run(asked, INVOICE, RULES)[0].intent == "BILLING"
+
+
+def test_a_question_that_documents_answer_is_no_reply_to_an_open_question() -> None:
+    question = Clarification("Do you mean Orders or Bills?", "CLASSIFIER", ({"intent": "ORDER", "label": "Orders"},))
+    asked = replace(question, from_previous_turn=True)
+    fields = {"state": "INTENT_COLLISION", "intent": "ORDER", "clarification": asked}
+
+    assert run("hm, well", RULES, **fields)[0].clarification.asks == 2
+    session, _ = run("what do I pay if I lose the key?", RULES, **fields)
+    assert (session.clarification, session.intent) == (None, "UNKNOWN")
