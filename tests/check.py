@@ -1,4 +1,4 @@
-"""Format, lint, complexity, types, arrows, dependencies, system checks: each in turn, all of them told."""
+"""Format, lint, complexity, rooms, types, arrows, dependencies, system checks: each in turn, all of them told."""
 
 import os
 import shutil
@@ -13,6 +13,7 @@ CHECKS = {
     "format": ["ruff", "format", "--check", "--quiet", "."],
     "lint": ["ruff", "check", "--quiet", "."],
     "complexity": ["python", "-m", "tests.complexity"],
+    "rooms": ["python", "-m", "tests.rooms"],
     "types": ["mypy"],
     "arrows": ["lint-imports", "--no-cache"],
     "dependencies": ["deptry", "."],
