@@ -69,15 +69,19 @@ def _list_names(item: FormField, explained: Explained, claims: Sequence[Claim]) 
     understanding, words = explained.understanding, TextWords(explained.understanding)
     small, passed = _list_small(item, explained), _list_passed(item, explained, claims)
     is_noun = not understanding.chart.grammar.nodes.get("capital_word")  # Every noun has a capital in the language.
-    telling = sorted(explained.content - small)
-    for first, last in _split(explained):
+    telling = explained.content - small
+    # Sentences, what stands between commas, and clauses that ask or deny.
+    starts = {0, len(understanding.words)} | understanding.begins
+    starts |= {at + 1 for at, word in enumerate(understanding.words) if word.key in PARTING}
+    starts |= {clause.start for clause in understanding.clauses if clause.force is not Force.STATES}
+    for first, last in pairwise(sorted(starts)):
         content = [at for at in range(first, last) if at not in small]
         start, end = (content[0], content[-1] + 1) if content else (first, first)
         keys = frozenset(word.key for word in understanding.words[start:end])
         if 0 < end - start <= MOST_SHORT and passed.isdisjoint(range(start, end)) and words.are_name(start, end):
             is_capital = understanding.text[understanding.words[start].start].isupper()
             is_framed = words.is_framed(start)
-            is_only = not telling or start <= telling[0] <= telling[-1] < end
+            is_only = telling.issubset(range(start, end))
             name = _Name(start, end, keys, is_capital, is_framed, is_framed or start == first == 0, is_only)
             yield from [name] if name.is_written(is_noun=is_noun) else []
 
@@ -94,23 +98,11 @@ def _list_passed(item: FormField, explained: Explained, claims: Sequence[Claim])
 def _list_small(item: FormField, explained: Explained) -> set[int]:
     """The words that are no name; but a capital inside a sentence belongs to one: "Treat You Better"."""
     understanding, labels = explained.understanding, {word for label in item.labels for word in label}
+    chart, words = understanding.chart, understanding.words
     small = cover(understanding.cues) | cover(move for move in understanding.moves if move.is_whole) | explained.talk
-    words = enumerate(understanding.words)
-    signs = {at for at, word in enumerate(understanding.words) if word.is_sign}
-    small |= {at for at, word in words if word.key in labels}
-    return {at for at in small if not _is_inner_capital(explained, at)} | signs
-
-
-def _is_inner_capital(explained: Explained, at: int) -> bool:
-    chart, is_first = explained.understanding.chart, at == 0 or at in explained.understanding.begins
-    is_capital = chart.text[chart.words[at].start].isupper() and chart.match_longest("capital_word", at) is None
-    return is_capital and not (is_first or chart.is_shouted) and bool(chart.grammar.nodes.get("capital_word"))
-
-
-def _split(explained: Explained) -> Iterator[tuple[int, int]]:
-    """The parts of a message: sentences, what stands between commas, and clauses that ask or deny."""
-    understanding = explained.understanding
-    starts = {0, len(understanding.words)} | understanding.begins
-    starts |= {at + 1 for at, word in enumerate(understanding.words) if word.key in PARTING}
-    starts |= {clause.start for clause in understanding.clauses if clause.force is not Force.STATES}
-    yield from pairwise(sorted(starts))
+    small |= {at for at, word in enumerate(words) if word.key in labels}
+    if chart.grammar.nodes.get("capital_word") and not chart.is_shouted:
+        inner = small - {0} - understanding.begins
+        capitals = {at for at in inner if chart.text[words[at].start].isupper()}
+        small -= {at for at in capitals if chart.match_longest("capital_word", at) is None}
+    return small | {at for at, word in enumerate(words) if word.is_sign}

@@ -8,16 +8,8 @@ from convengine.engine.understanding.assign import Claim, is_text
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import MOST_SHORT, FormField, list_held_words
-from convengine.engine.understanding.labels import (
-    STREET,
-    asks_for_name,
-    list_relations,
-    takes_only_name,
-)
-from convengine.engine.understanding.left_over import (
-    LeftOver,
-    Piece,
-)
+from convengine.engine.understanding.labels import STREET, asks_for_name, list_relations, takes_only_name
+from convengine.engine.understanding.left_over import LeftOver, Piece
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
@@ -59,17 +51,17 @@ def _take_told(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     says_more = any(map(explained.list_unexplained if claims else explained.list_content, stating))
     if all(map(explained.asks_more, understanding.clauses)) or not (item.spec.long or says_more):
         return None
-    sentences = [range(*pair) for pair in pairwise(sorted({0, *understanding.begins, len(understanding.words)}))]
-    telling = [each for each in sentences if _tells_something(explained, each)] or sentences
-    first, last = understanding.words[telling[0].start].start, understanding.words[telling[-1].stop - 1].end
+    sentences = [*pairwise(sorted({0, *understanding.begins, len(understanding.words)}))]
+    telling: list[tuple[int, int]] = []
+    for start, end in sentences:
+        clause = understanding.find_clause(start)
+        # A question says something with others than words of talk.
+        nothing = explained.talk if clause is not None and clause.force is Force.ASKS else frozenset[int]()
+        if not explained.content.intersection(range(start, end)) <= nothing:
+            telling.append((start, end))
+    telling = telling or sentences
+    first, last = understanding.words[telling[0][0]].start, understanding.words[telling[-1][1] - 1].end
     return Taken(item.path, understanding.text[first:last].strip(), first, last, TEXT)
-
-
-def _tells_something(explained: Explained, sentence: range) -> bool:
-    """False for small words, and for a question without others than words of talk."""
-    clause, content = explained.understanding.find_clause(sentence.start), explained.content.intersection(sentence)
-    asks = clause is not None and clause.force is Force.ASKS
-    return not content <= (explained.talk if asks else set())
 
 
 def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
@@ -187,31 +179,23 @@ def _is_cut(understanding: Understanding, last: Piece, end: int, pieces: Sequenc
 
 def _list_address(explained: Explained, pieces: Sequence[Piece]) -> list[Piece]:
     """The parts of "Park House, Park Street 4 in York, third floor": those beside the first number, and the rest."""
-    understanding = explained.understanding
+    understanding, words = explained.understanding, explained.understanding.words
     if not holds(Principle.WHOLE_TEXTS):
         return []
-    parts = (
-        part for part in _group_by_sentence(understanding, pieces) if any(has_number(understanding, it) for it in part)
-    )
-    part = next(parts, [])
-
-    def is_inside(at: int) -> bool:
-        word = understanding.words[at]
-        return word.key in PARTING if word.is_sign else at in explained.content
-
+    parts = _group_by_sentence(understanding, pieces)
+    part = next((part for part in parts if any(has_number(understanding, piece) for piece in part)), [])
     start = next((at for at, piece in enumerate(part) if has_number(understanding, piece)), 0)
-    while start and all(map(is_inside, range(part[start - 1].end, part[start].start))):
+    while start and all(
+        words[at].key in PARTING if words[at].is_sign else at in explained.content
+        for at in range(part[start - 1].end, part[start].start)
+    ):
         start -= 1
-    end = next(
-        (at for at in range(start + 1, len(part)) if _tells(explained, part[at - 1].end, part[at].start)), len(part)
-    )
-    return part[start:end]
-
-
-def _tells(explained: Explained, start: int, end: int) -> bool:
-    """True for small words that begin to tell something else: the "my name is" of "5 Oak Court, my name is Ann"."""
-    words = (at for at in range(start, end) if not explained.understanding.words[at].is_sign)
-    return sum(at not in explained.content for at in words) > 1
+    for end in range(start + 1, len(part)):
+        between = range(part[end - 1].end, part[end].start)
+        # Small words begin to tell something else: the "my name is" of "5 Oak Court, my name is Ann".
+        if sum(not (words[at].is_sign or at in explained.content) for at in between) > 1:
+            return part[start:end]
+    return part[start:]
 
 
 def has_number(understanding: Understanding, piece: Piece) -> bool:
@@ -236,10 +220,10 @@ def _list_meant(
 
     "I used to live in Bath, now it's York."
     """
-    others = {path: value for path, value in explained.form.held.items() if path != item.path}
-    held = list_held_words(others)
+    held = list_held_words({path: value for path, value in explained.form.held.items() if path != item.path})
+    new = {at for at, word in enumerate(explained.understanding.words) if not (word.is_sign or word.key in held)}
     pieces = [piece for piece in LeftOver(explained, claims).pieces if _may_be_meant(piece, relations)]
-    pieces = [piece for piece in pieces if not _is_held(explained.understanding, piece, held)]
+    pieces = [piece for piece in pieces if not new.isdisjoint(range(piece.start, piece.end))]
     return [piece for piece in pieces if piece.clause is None or piece.clause.force is not Force.SUPPOSES] or pieces
 
 
@@ -252,21 +236,17 @@ def _list_marked(
     """
     if not holds(Principle.MARKED_TEXTS):
         return pieces
-    words = TextWords(understanding)
-
-    def is_marked(piece: Piece) -> bool:
+    words, marked = TextWords(understanding), list[Piece]()
+    for piece in pieces:
         is_name = piece.is_capital or has_number(understanding, piece) or words.are_title(piece.start, piece.end)
         is_behind = bool(piece.relations & relations) or words.is_framed(piece.start)
-        return is_name or is_behind or _is_sentence(understanding, piece, valued)
-
-    return [piece for piece in pieces if is_marked(piece)]
-
-
-def _is_sentence(understanding: Understanding, piece: Piece, valued: set[int]) -> bool:
-    """True for a piece that is all of its sentence besides values: "Yes. Maria's Little Kitchen, at 4"."""
-    end = _find_sentence_end(understanding, piece) if piece.start in understanding.begins else piece.start
-    rest = range(piece.end, end)
-    return end > piece.start and all(understanding.words[at].is_sign or at in valued for at in rest)
+        # All of its sentence besides values: "Yes. Maria's Little Kitchen, at 4".
+        end = _find_sentence_end(understanding, piece) if piece.start in understanding.begins else piece.start
+        rest = range(piece.end, end)
+        is_all = end > piece.start and all(understanding.words[at].is_sign or at in valued for at in rest)
+        if is_name or is_behind or is_all:
+            marked.append(piece)
+    return marked
 
 
 def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequence[Piece]) -> list[list[Piece]]:
@@ -284,11 +264,6 @@ def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequenc
 
 def _find_sentence_end(understanding: Understanding, piece: Piece) -> int:
     return min((at for at in understanding.begins if at > piece.start), default=len(understanding.words))
-
-
-def _is_held(understanding: Understanding, piece: Piece, held: frozenset[str]) -> bool:
-    words = understanding.words[piece.start : piece.end]
-    return all(word.is_sign or word.key in held for word in words)
 
 
 def _group_by_sentence(understanding: Understanding, pieces: Sequence[Piece]) -> Iterator[list[Piece]]:

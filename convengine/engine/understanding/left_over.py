@@ -46,25 +46,20 @@ class LeftOver:
     def pieces(self) -> tuple[Piece, ...]:
         """Its pieces, without those that its clauses deny or only ask about."""
         content = self._list_content(with_question=False) or self._list_content(with_question=True)
-        return tuple(self._list_pieces(sorted({*content, *self._list_numbers()})))
-
-    def _list_pieces(self, content: Sequence[int]) -> Iterator[Piece]:
-        """A piece for each run of words, but for one that is written together with the piece before it."""
-        last = 0
-        for start, end in self._join(content):
-            if end > last:
-                first, last = self._widen(start, end)
-                yield self._make_piece(first, last)
+        pieces, last = list[Piece](), 0
+        for first, stop in self._join(sorted({*content, *self._list_numbers()})):
+            if stop > last:  # Else it is written together with the piece before it.
+                start, last = self._widen(first, stop)
+                relations, clause = frozenset(self._list_relations(start)), self._understanding.find_clause(start)
+                pieces.append(Piece(start, last, relations, self._is_name(start), clause))
+        return tuple(pieces)
 
     @cached_property
     def uses_capitals(self) -> bool:
         """True where a capital means a name: in the language, and in a message that has other words, too."""
-        return any(True for _ in self._list_lower()) and bool(self._chart.grammar.nodes.get("capital_word"))
-
-    def _list_lower(self) -> Iterator[int]:
-        for index, word in enumerate(self._understanding.words):
-            if self._understanding.text[word.start].islower() and not word.is_glued:
-                yield index
+        text = self._understanding.text
+        has_lower = any(text[word.start].islower() and not word.is_glued for word in self._understanding.words)
+        return has_lower and bool(self._chart.grammar.nodes.get("capital_word"))
 
     def _list_content(self, *, with_question: bool) -> list[int]:
         """The words that nothing explains, and those that are written as names."""
@@ -150,10 +145,6 @@ class LeftOver:
         if index in self._valued:
             return False
         return word.is_number or (is_glued and (word.key in _JOINTS or not word.is_sign))
-
-    def _make_piece(self, start: int, end: int) -> Piece:
-        clause = self._understanding.find_clause(start)
-        return Piece(start, end, frozenset(self._list_relations(start)), self._is_name(start), clause)
 
     def _list_relations(self, start: int) -> Iterator[str]:
         """What the nearest word of relation before a piece says, with nothing but small words between."""

@@ -1,11 +1,10 @@
 """What the words of a message are in a short text: frames before it, courtesies behind it, words of names."""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise, product
 
 from convengine.engine.understanding.form import MOST_SHORT
-from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
@@ -30,7 +29,9 @@ class TextWords:
         self._not_in_names = [index for index, word in words if word.is_number or index in small | talk]
         #: In no table, or with a slip there.
         self._new = [index for index, word in words if word.key not in self._chart.grammar.words or word.is_mended]
-        self._courtesies = _find_courtesies(self._chart)
+        courtesies = product(("courtesy", "lead_out"), range(len(self._words)))
+        #: By their end, where those begin that have no slip.
+        self._courtesies = {match.end: at for name, at in courtesies if (match := self._chart.match_exactly(name, at))}
         self._begins = understanding.begins
         self._sorted_begins = sorted({0, *self._begins})
         self._talk = understanding.talk
@@ -62,14 +63,10 @@ class TextWords:
             return 0
         while (end := self._skip(start, relations, (*_FRAMES, *beside))) > start:
             start, beside = end, (*beside, "short_article")
-        start = self._skip_article(start)
-        return start if start < len(self._words) else 0
-
-    def _skip_article(self, start: int) -> int:
-        """The word behind the "the" of "the oak table", but not of "The Fat Duck"."""
         article, after = self._chart.match_exactly("short_article", start), self._words[start + 1 : start + 2]
-        is_small = bool(after) and self._chart.text[after[0].start].islower()
-        return article.end if article and article.end == start + 1 and is_small else start
+        if article and article.end == start + 1 and after and self._chart.text[after[0].start].islower():
+            start += 1  # The "the" of "the oak table", but not of "The Fat Duck".
+        return start if start < len(self._words) else 0
 
     def has_street(self) -> bool:
         """True for "Am Anger 3, at the back": a number beside words with capitals, up to a sign that parts."""
@@ -119,15 +116,11 @@ class TextWords:
         """True for a word behind a frame, where only small words stand between it and the beginning of the sentence."""
         begin = self._sorted_begins[bisect_right(self._sorted_begins, start) - 1]
         if begin not in self._frame_ends:
-            self._frame_ends[begin] = frozenset(self._list_frame_ends(begin))
+            words = range(begin, len(self._words))
+            last = next((at for at in words if at not in self._small), len(self._words))
+            matches = (self._chart.match_exactly(name, at) for at in words[: last - begin + 1] for name in _FRAMES[1:])
+            self._frame_ends[begin] = frozenset(match.end for match in matches if match)
         return not self._frame_ends[begin].isdisjoint((start - 1, start))
-
-    def _list_frame_ends(self, begin: int) -> Iterator[int]:
-        """The ends of the frames of a sentence that only small words stand before."""
-        for at in range(begin, len(self._words)):
-            yield from (match.end for name in _FRAMES[1:] if (match := self._chart.match_exactly(name, at)))
-            if at not in self._small:
-                return
 
     def are_short(self, start: int, end: int) -> bool:
         """True for a few words of a sentence, with commas in an address only; small words of names do not count."""
@@ -157,8 +150,8 @@ class TextWords:
         """
         while start - 1 not in bounds and self._goes_back(start):
             start -= 1
-        last = end
-        while last < len(self._words) and last not in self._begins | bounds and self._goes_on(last):
+        last, stops = end, self._begins | bounds
+        while last < len(self._words) and last not in stops and self._goes_on(last):
             last += 1
             end = end if last - 1 in self._small or self._words[last - 1].is_sign or self._is_joint(last - 1) else last
         return start, end
@@ -190,12 +183,6 @@ class TextWords:
                 shorter = self._courtesies.get(shorter, shorter - 1)
             self._stripped[end] = shorter
         return self._stripped[end] if self._stripped[end] > start else end
-
-
-def _find_courtesies(chart: Chart) -> dict[int, int]:
-    """By their end, where courtesies begin that have no slip."""
-    starts = product(("courtesy", "lead_out"), range(len(chart.words)))
-    return {match.end: at for name, at in starts if (match := chart.match_exactly(name, at))}
 
 
 def _find_small(understanding: Understanding) -> set[int]:
