@@ -104,7 +104,7 @@ def find_cues(chart: Chart, spans: Sequence[Span], fillers: Collection[tuple[str
     cues: list[Cue] = []
     at = 0
     while at < len(chart.words):
-        cue = None if at in covered else _find_cue(chart, at) or _find_filler(chart, at, fillers)
+        cue = None if at in covered else _find_cue(chart, at, fillers)
         if cue is not None:
             limits_nothing = cue.name == "limit" and not _limits(chart.words, spans, cue)
             cues.append(replace(cue, name="filler") if limits_nothing else cue)
@@ -118,18 +118,10 @@ def _limits(words: Sequence[Word], spans: Sequence[Span], cue: Cue) -> bool:
     return any(span.sort in _ORDERED and (span.start == cue.end or (ends and span.end == cue.start)) for span in spans)
 
 
-def _find_filler(chart: Chart, start: int, fillers: Collection[tuple[str, ...]]) -> Cue | None:
-    """The longest of the `fillers` that begins at a word. Returns None if there is none."""
-    longest = max(map(len, fillers), default=0)
-    keys = tuple(word.key for word in chart.words[start : start + longest])
-    size = max((len(filler) for filler in fillers if keys[: len(filler)] == filler), default=0)
-    return Cue("filler", start, start + size) if size else None
-
-
-def _find_cue(chart: Chart, start: int) -> Cue | None:
+def _find_cue(chart: Chart, start: int, fillers: Collection[tuple[str, ...]]) -> Cue | None:
     """The longest cue of the tables at a word; of equally long ones, the first class in `_CUES` and `_PLAIN`.
 
-    Returns None if no cue begins there.
+    Where none is, the longest of the `fillers`. Returns None if no cue begins there.
     """
     names = chart.list_names(start)
     ends = [
@@ -138,7 +130,12 @@ def _find_cue(chart: Chart, start: int) -> Cue | None:
         if name in names and (match := chart.match_exactly(name, start))
     ]
     end, _, name = max(ends, default=(0, 0, ""))
-    return Cue(name, start, end) if name else None
+    if name:
+        return Cue(name, start, end)
+    longest = max(map(len, fillers), default=0)
+    keys = tuple(word.key for word in chart.words[start : start + longest])
+    size = max((len(filler) for filler in fillers if keys[: len(filler)] == filler), default=0)
+    return Cue("filler", start, start + size) if size else None
 
 
 def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> tuple[Clause, ...]:
@@ -164,12 +161,18 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
 def _find_inner(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> set[int]:
     """The words of values, cues and moves behind their first one: no clause begins or ends there.
 
-    A weak value of a pattern is no obstacle.
+    A weak value of a pattern is no obstacle. The move "don't know yet" is no denial of a "know yet".
     """
+    words = chart.words
     plain = [span for span in spans if not (span.is_weak and span.sort is Sort.PATTERN)]
     extents: list[Extent] = [*plain, *cues]
     inner = {index for extent in extents for index in range(extent.start + 1, extent.end)}
-    return inner | set(_list_move_words(chart))
+    for start in range(len(words)):
+        if match := chart.match_longest("move", start):
+            # "Yes. Do they …" is no "yes do".
+            behind = range(start + 1, match.end)
+            inner.update(itertools.takewhile(lambda index: words[index].key not in _SENTENCE_ENDS, behind))
+    return inner
 
 
 def _find_cuts(
@@ -179,7 +182,14 @@ def _find_cuts(
     starts = {start for start, _, _ in sentences}
     behind = _map_behind(cues, ("filler", "courtesy", "joint"))
     starts |= {behind.get(start, start) for start in starts}
-    going_on = set(_list_going_on(chart.words, sentences))
+    #: The words from which on something is said up to the next comma, dash or end of a sentence.
+    going_on: set[int] = set()
+    for start, end, _ in sentences:
+        goes_on = False
+        for index in reversed(range(start, end)):
+            goes_on = chart.words[index].key not in _JOINTS and (goes_on or not chart.words[index].is_sign)
+            if goes_on:
+                going_on.add(index)
     # A denial, doubt or limit with nothing behind it is about what stands before: "at five maybe".
     cuts = {
         cue.start for cue in cues if cue.name in _CUTTING and (cue.name not in _ABOUT_BEFORE or cue.end in going_on)
@@ -191,26 +201,6 @@ def _list_between(cues: Sequence[Cue], start: int, end: int) -> Sequence[Cue]:
     """The cues that begin from one word up to another."""
     first, last = (bisect_left(cues, at, key=lambda cue: cue.start) for at in (start, end))
     return cues[first:last]
-
-
-def _list_going_on(words: Sequence[Word], sentences: Sequence[tuple[int, int, bool]]) -> Iterator[int]:
-    """The words from which on something is said up to the next comma, dash or end of a sentence."""
-    for start, end, _ in sentences:
-        goes_on = False
-        for index in range(end - 1, start - 1, -1):
-            goes_on = words[index].key not in _JOINTS and (goes_on or not words[index].is_sign)
-            if goes_on:
-                yield index
-
-
-def _list_move_words(chart: Chart) -> Iterator[int]:
-    """The words of moves behind their first one: "don't know yet" is no denial of a "know yet"."""
-    for start in range(len(chart.words)):
-        if match := chart.match_longest("move", start):
-            # "Yes. Do they …" is no "yes do".
-            yield from itertools.takewhile(
-                lambda index: chart.words[index].key not in _SENTENCE_ENDS, range(start + 1, match.end)
-            )
 
 
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
@@ -240,7 +230,7 @@ def _list_opening_ends(
     Behind a no without a sign it must be plain that it denies nothing of what follows: "no the 6th", and not "no nuts".
     """
     small = _map_behind(cues, ("correction", "filler", "courtesy"))
-    names = _name_starts(cues)
+    names = {cue.start: cue.name for cue in cues}
     for start, word in enumerate(chart.words[:-1]):
         opening = None if word.is_mended else chart.match_longest("opening", start)
         if opening is None or opening.end >= len(chart.words):
@@ -248,34 +238,22 @@ def _list_opening_ends(
         behind = small.get(opening.end, opening.end)
         follow = [span for span in spans if span.start in (opening.end, behind)]
         if start not in starts:
-            is_end = opening.value == "no" and _has_sort_before(spans, start, follow)
+            before = {span.sort for span in spans if span.end <= start}
+            is_end = opening.value == "no" and any(span.sort in before for span in follow)
         else:
             is_end = opening.value == "yes" or _denies_nothing(chart, start, opening.end, follow, names)
         if is_end:
             yield opening.end
 
 
-def _name_starts(cues: Sequence[Cue]) -> Mapping[int, str]:
-    """The name of the cue that begins at a word."""
-    return {cue.start: cue.name for cue in cues}
-
-
-def _has_sort_before(spans: Sequence[Span], start: int, follow: Sequence[Span]) -> bool:
-    before = {span.sort for span in spans if span.end <= start}
-    return any(span.sort in before for span in follow)
-
-
 def _denies_nothing(chart: Chart, start: int, end: int, follow: Sequence[Span], cues: Mapping[int, str]) -> bool:
-    """True where a plain value, a cue or a move of its own stands behind a no."""
-    return (
-        any(not span.is_weak and span.sort is not Sort.OPTION for span in follow)
-        or cues.get(end) in _BEHIND_NO
-        or _begins_move(chart, start, end)
-    )
+    """True where a plain value, a cue or a move of its own stands behind a no.
 
-
-def _begins_move(chart: Chart, start: int, end: int) -> bool:
-    """True for the "leave that" of "no leave that", and not for the "need" of "no need"."""
+    The "leave that" of "no leave that" is one, and not the "need" of "no need".
+    """
+    has_plain = any(not span.is_weak and span.sort is not Sort.OPTION for span in follow)
+    if has_plain or cues.get(end) in _BEHIND_NO:
+        return True
     match = chart.match_longest("move", start)
     return not (match and match.end > end) and chart.match_longest("move", end) is not None
 
