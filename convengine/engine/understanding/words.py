@@ -71,20 +71,22 @@ def is_part(part: Extent, whole: Extent) -> bool:
 
 @lru_cache(maxsize=8192)
 def fold(word: str) -> str:
-    """A word as it is compared: lower case, no accents; u for ü and for ue, ss for ß."""
+    """A word as it is compared: lower case, no accents; u for ü and for ue, ss for ß.
+
+    The e of ae, oe and ue is dropped, but for one behind another vowel or a q.
+    """
     word = "".join("'" if char in _APOSTROPHES else char for char in word)
     decomposed = unicodedata.normalize("NFKD", word).casefold()
     plain = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return plain if plain.isdecimal() else "".join(_drop_digraphs(plain))
-
-
-def _drop_digraphs(word: str) -> Iterator[str]:
-    """The letters of a word without the e of ae, oe and ue, but for one behind another vowel or a q."""
-    for index, char in enumerate(word):
-        before = word[index - 1] if index else ""
-        is_digraph = char == "e" and before and before in "aou"
-        if not is_digraph or (index > 1 and word[index - 2] in _VOWELS_BEFORE_DIGRAPH):
-            yield char
+    if plain.isdecimal():
+        return plain
+    return "".join(
+        char
+        for index, char in enumerate(plain)
+        if char != "e"
+        or plain[index - 1 : index] not in ("a", "o", "u")
+        or (index > 1 and plain[index - 2] in _VOWELS_BEFORE_DIGRAPH)
+    )
 
 
 def split_text(text: str) -> list[Word]:
@@ -96,7 +98,9 @@ def split_text(text: str) -> list[Word]:
     start, size = 0, min(len(text), MOST_CHARS)
     while start < size and len(words) < MOST_WORDS:
         end = _find_end(text, start, size)
-        if not text[start].isspace() and not _is_silent(text[start]):
+        # Some signs only change how another one looks, such as the colour of a thumb.
+        is_silent = unicodedata.category(text[start]) in ("Mn", "Cf", "Cc", "Sk") and text[start] not in _APOSTROPHES
+        if not text[start].isspace() and not is_silent:
             key = "-" if text[start] in _DASHES else fold(text[start:end])
             is_glued = bool(words) and words[-1].end == start
             words += [
@@ -113,19 +117,13 @@ def _find_end(text: str, start: int, size: int) -> int:
         while end < size and text[end].isdecimal():
             end += 1
     elif first.isalpha():
-        while end < size and (text[end].isalpha() or _joins(text, end, size) or unicodedata.combining(text[end])):
+        while end < size and (
+            text[end].isalpha()
+            or (text[end] in _APOSTROPHES and text[end + 1 : min(end + 2, size)].isalpha())  # "Don't"
+            or unicodedata.combining(text[end])
+        ):
             end += 1
     return end
-
-
-def _joins(text: str, index: int, size: int) -> bool:
-    """True for the apostrophe of "don't"."""
-    return text[index] in _APOSTROPHES and index + 1 < size and text[index + 1].isalpha()
-
-
-def _is_silent(char: str) -> bool:
-    """True for signs that change how another one looks, such as the colour of a thumb."""
-    return unicodedata.category(char) in ("Mn", "Cf", "Cc", "Sk") and char not in _APOSTROPHES
 
 
 def _split_fraction(key: str) -> tuple[str, ...]:
@@ -183,7 +181,9 @@ class Lexicon:
             return own
         if key in self._kept_words and not self._list_own_near(key):
             return key
-        shorter_forms = (_shorten_runs(key, 2), _shorten_runs(key, 1), _shorten_end(key))
+        # "Jaa" has a vowel at its end that stands there twice.
+        end = key[:-1] if len(key) > 2 and key[-1] == key[-2] and key[-1] in _VOWELS else key
+        shorter_forms = (_shorten_runs(key, 2), _shorten_runs(key, 1), end)
         return next((shorter for shorter in shorter_forms if shorter != key and self.has(shorter)), None)
 
     def split(self, key: str) -> tuple[str, ...] | None:
@@ -196,9 +196,13 @@ class Lexicon:
             way = min(self._list_ways(key, start, compounds), key=lambda way: way[:2], default=None)
             if way is not None:
                 compounds[start] = way[2]
-        if 0 in compounds:
-            return tuple(_list_words(compounds[0]))
-        return self.base.split(key) if self.base else None
+        if 0 not in compounds:
+            return self.base.split(key) if self.base else None
+        words, rest = list[str](), compounds.get(0)
+        while rest:
+            word, rest = rest
+            words.append(word)
+        return tuple(words)
 
     def _list_ways(
         self, key: str, start: int, compounds: Mapping[int, "_Compound"]
@@ -206,16 +210,11 @@ class Lexicon:
         """The compounds that begin at a letter, each with its row and the end of its first word."""
         for end in range(start + _SHORTEST_PART, min(start + self._longest_part, len(key) - _SHORTEST_PART) + 1):
             word = key[start:end]
+            #: What follows: the last word, then a compound.
+            rests: list[_Compound] = [(key[end:], None)] if len(key) - end <= self._longest_part else []
+            rests += [compounds[end]] if end in compounds else []
             for row in self._rows_by_first.get(word, ()):
-                rests = self._list_rests(key, end, compounds)
                 yield from ((row, end, (word, rest)) for rest in rests if rest[0] in self._compounds[row][1])
-
-    def _list_rests(self, key: str, start: int, compounds: Mapping[int, "_Compound"]) -> Iterator["_Compound"]:
-        """What follows the first word of a compound: the last word, then a compound."""
-        if len(key) - start <= self._longest_part:
-            yield key[start:], None
-        if start in compounds:
-            yield compounds[start]
 
     def mend(self, key: str) -> str | None:
         """The only known word that is one slip away; of several the one with the same letters: "nien" is "nein".
@@ -249,12 +248,6 @@ class Lexicon:
         return slips
 
 
-def _list_words(compound: "_Compound | None") -> Iterator[str]:
-    while compound:
-        word, compound = compound
-        yield word
-
-
 def has_same_letters(word: Word, text: str) -> bool:
     """True for a word of a text that has the letters of what it is mended to: "yse", "yess"."""
     return set(fold(text[word.start : word.end])) == set(word.key)
@@ -275,11 +268,6 @@ def _is_slip(word: str, other: str) -> bool:
     if min(len(word), len(other)) <= _SHORTEST_MENDED and set(word) != set(other):
         return False
     return word[0] in other[:2] and OSA.distance(word, other, score_cutoff=1) == 1
-
-
-def _shorten_end(word: str) -> str:
-    """The word without a vowel at its end that stands there twice: "jaa"."""
-    return word[:-1] if len(word) > 2 and word[-1] == word[-2] and word[-1] in _VOWELS else word
 
 
 def _shorten_runs(word: str, longest: int) -> str:
