@@ -52,6 +52,8 @@ def read_into_form(
     if not is_phrase and form.asked_path not in _list_touched(results):
         results += offer_meant_option(explained)
         results += [] if results else _refuse_option(explained)
+    # All questions of the message, if it has any, may be about the field that was asked for.
+    asking = [clause for clause in understanding.clauses if clause.force is Force.ASKS]
     touched = _list_touched(results)
     cleared = [path for path in _list_cleared(explained, labels) if path not in touched]
     return Reading(
@@ -61,7 +63,7 @@ def read_into_form(
         tuple(cleared),
         tuple(_list_named(explained, labels, {*touched, *cleared})),
         tuple(_list_unexplained(explained, results)),
-        _asks_about_asked(explained),
+        bool(asking) and all(map(explained.is_about_asked, asking)),
         names=tuple((label.field, *understanding.find_position(label.start, label.end)) for label in labels),
     )
 
@@ -113,12 +115,6 @@ def _list_unread(
             touched = {*touched, item.path}
 
 
-def _asks_about_asked(explained: Explained) -> bool:
-    """True if the message has questions, and all of them are about the field that was asked for."""
-    asking = [clause for clause in explained.understanding.clauses if clause.force is Force.ASKS]
-    return bool(asking) and all(map(explained.is_about_asked, asking))
-
-
 def _list_unexplained(explained: Explained, results: Sequence[Taken | Offered | Refused]) -> list[tuple[int, int]]:
     """The positions in the text of words that nothing explains, and that no taken value has."""
     understanding = explained.understanding
@@ -144,16 +140,6 @@ def _refuse_option(explained: Explained) -> list[Refused]:
     return [Refused(asked_field.path, text, Reason.NOT_AN_OPTION, {"options": labels}, *position)]
 
 
-def _denies_only(explained: Explained) -> bool:
-    """True for "no special wish": a denial of nothing but what was asked for, and of no value."""
-    clauses = explained.understanding.clauses
-    if not all(span.is_weak for span in explained.understanding.spans):
-        return False
-    return any(clause.force is Force.DENIES for clause in clauses) and not any(
-        clause.force in (Force.ASKS, Force.SUPPOSES) or explained.list_unexplained(clause) for clause in clauses
-    )
-
-
 def _list_cleared(explained: Explained, labels: Sequence[Label]) -> list[str]:
     """Fields that are left empty: the asked optional one by "skip" or "no", those behind "remove", and "note: none"."""
     understanding, form = explained.understanding, explained.form
@@ -174,10 +160,15 @@ def _leaves_asked_empty(explained: Explained) -> bool:
     understanding, asked_field = explained.understanding, explained.form.asked_field
     if asked_field is None or asked_field.required:
         return False
-    if not understanding.is_bare_move:
-        return _denies_only(explained)
-    kinds = (MoveKind.SKIP,) if asked_field.spec.kind is Kind.YES_NO else (MoveKind.SKIP, MoveKind.NEGATE)
-    return understanding.find_move(*kinds) is not None
+    if understanding.is_bare_move:
+        kinds = (MoveKind.SKIP,) if asked_field.spec.kind is Kind.YES_NO else (MoveKind.SKIP, MoveKind.NEGATE)
+        return understanding.find_move(*kinds) is not None
+    # "No special wish" denies no value, and nothing but what was asked for.
+    forces = {clause.force for clause in understanding.clauses}
+    if Force.DENIES not in forces or forces & {Force.ASKS, Force.SUPPOSES}:
+        return False
+    says_more = any(map(explained.list_unexplained, understanding.clauses))
+    return not says_more and all(span.is_weak for span in understanding.spans)
 
 
 def _lacks_asked(explained: Explained, labels: Sequence[Label]) -> bool:

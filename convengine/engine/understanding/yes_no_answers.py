@@ -15,7 +15,6 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import Extent, cover
-from convengine.json_value import Json
 
 _ANSWERING = (MoveKind.AFFIRM, MoveKind.PRAISE, MoveKind.STAY, MoveKind.NEGATE)
 #: Moves that put an answer off.
@@ -56,9 +55,12 @@ def answer_yes_or_no(
 def _list_results(
     explained: Explained, claims: Sequence[Claim], field: FormField, answers: Sequence[_Answer]
 ) -> Iterator[Taken | Offered]:
-    """The answer that counts; nothing for a doubtful one."""
+    """The answer that counts; nothing for a doubtful one, and for one that words beside the field's name contradict."""
     answer = None if _is_doubtful(explained, answers) else _choose(explained.understanding, answers)
-    if answer is None or not _list_values(claims, field) <= {answer.value}:
+    own = [claim for claim in claims if claim.field is field]
+    if holds(Principle.FIRST_ANSWER):  # The bare name of the field says nothing.
+        own = [claim for claim in own if claim.span.phrase.means != NAMED]
+    if answer is None or any(claim.resolved.value != answer.value for claim in own):
         return
     position = explained.understanding.find_position(answer.start, answer.end)
     if answer.probability < SURE_YES:
@@ -67,29 +69,23 @@ def _list_results(
         yield Taken(field.path, answer.value, *position, ASKED, not answer.is_plain)
 
 
-def _list_values(claims: Sequence[Claim], field: FormField) -> set[Json]:
-    """What words beside the name of a field say; nothing for its bare name."""
-    own = [claim for claim in claims if claim.field is field]
-    if holds(Principle.FIRST_ANSWER):
-        own = [claim for claim in own if claim.span.phrase.means != NAMED]
-    return {claim.resolved.value for claim in own}
-
-
 def _list_answers(understanding: Understanding) -> list[_Answer]:
     """The answers by words of the tables, in the order of the message; without any, those that sentences tell."""
-    moves = [move for move in understanding.moves if move.is_whole and _is_answer(understanding, move)]
-    answers = [_make_answer(understanding, move) for move in moves]
+    answers: list[_Answer] = []
+    for move in understanding.moves:
+        # What stops something else answers, too: "don't bother".
+        is_leave = move.kind is MoveKind.LEAVE
+        if move.is_whole and (move.kind in _ANSWERING or (is_leave and _has(understanding, move, "declines"))):
+            is_plain = not move.is_mended and move.probability == 1
+            opens = understanding.chart.match_exactly("opening", move.start) is not None
+            value = not is_leave and move.kind is not MoveKind.NEGATE
+            answers.append(_Answer(value, move.start, move.end, is_plain, opens, move.probability))
     known = [answer for answer in answers if answer.probability == 1]
     covered = cover(known)
     edges = [
         edge for edge in _list_edges(understanding) if edge.start not in covered and not _is_open(understanding, edge)
     ]
     return sorted((*known, *edges), key=lambda it: it.start) or answers
-
-
-def _is_answer(understanding: Understanding, move: Move) -> bool:
-    """True for a yes or a no, and for words that stop something else: "don't bother"."""
-    return move.kind in _ANSWERING or (move.kind is MoveKind.LEAVE and _has(understanding, move, "declines"))
 
 
 def _is_open(understanding: Understanding, edge: _Answer) -> bool:
@@ -102,13 +98,6 @@ def _has(understanding: Understanding, move: Move, name: str) -> bool:
     """True for a move that the tables mark with this name."""
     matches = (match for match in understanding.chart.match("move", move.start) if match.end == move.end)
     return any(match.value.slots.get(name) for match in matches)
-
-
-def _make_answer(understanding: Understanding, move: Move) -> _Answer:
-    opens = understanding.chart.match_exactly("opening", move.start) is not None
-    is_plain = not move.is_mended and move.probability == 1
-    value = move.kind not in (MoveKind.NEGATE, MoveKind.LEAVE)
-    return _Answer(value, move.start, move.end, is_plain, opens, move.probability)
 
 
 def _list_edges(understanding: Understanding) -> Iterator[_Answer]:
@@ -141,20 +130,14 @@ def _choose(understanding: Understanding, answers: Sequence[_Answer]) -> _Answer
     Returns None if another one contradicts it.
     """
     first, last = answers[0], answers[-1]
-    contrary = [answer for answer in answers if answer.value is not first.value and _contradicts(answer)]
+    contrary = [answer for answer in answers if answer.value is not first.value]
+    if holds(Principle.FIRST_ANSWER):  # Others are a reason, and take nothing back.
+        contrary = [answer for answer in contrary if answer.opens]
     if not contrary:
         return first
-    return last if contrary[-1] is last and _is_corrected(understanding, first.start, last.start) else None
-
-
-def _is_corrected(understanding: Understanding, start: int, end: int) -> bool:
-    """True if words of correction stand between two answers, or begin the second one."""
-    return any(move.kind is MoveKind.CORRECT and start < move.start <= end for move in understanding.moves)
-
-
-def _contradicts(answer: _Answer) -> bool:
-    """True for an answer that takes another one back, and is no reason for it."""
-    return answer.opens or not holds(Principle.FIRST_ANSWER)
+    corrections = (move.start for move in understanding.moves if move.kind is MoveKind.CORRECT)
+    is_corrected = any(first.start < start <= last.start for start in corrections)
+    return last if contrary[-1] is last and is_corrected else None
 
 
 def _is_doubtful(explained: Explained, answers: Sequence[_Answer]) -> bool:
@@ -164,26 +147,18 @@ def _is_doubtful(explained: Explained, answers: Sequence[_Answer]) -> bool:
     starts = {answer.start for answer in answers}
     if any(move.kind in _DOUBTING and move.start not in starts for move in moves):
         return True
-    others = _list_apart(understanding.clauses, (*moves, *answers))
+    parts: list[Extent] = [*moves, *answers]
+    others = [clause for clause in understanding.clauses if not any(map(clause.overlaps, parts))]
     return any(_makes_doubtful(explained, answers[0], clause) for clause in others)
-
-
-def _list_apart(clauses: Sequence[Clause], parts: Sequence[Extent]) -> list[Clause]:
-    """The clauses that have no word of these parts."""
-    return [clause for clause in clauses if not any(map(clause.overlaps, parts))]
 
 
 def _makes_doubtful(explained: Explained, answer: _Answer, clause: Clause) -> bool:
     """True for a clause that is a condition of the answer, or a denial that is no reason for it."""
     if clause.doubts:
-        return _is_condition(explained.understanding, answer, clause)
+        # Not for something else, said in another sentence: "no. I can come on Monday, if that helps".
+        first, last = sorted((answer.start, clause.start))
+        return explained.understanding.begins.isdisjoint(range(first + 1, last))
     return clause.force is Force.DENIES and answer.value and _takes_back(explained, answer, clause)
-
-
-def _is_condition(understanding: Understanding, answer: _Answer, clause: Clause) -> bool:
-    """False for one of something else, said in another sentence: "no. I can come on Monday, if that helps"."""
-    between = range(min(answer.start, clause.start) + 1, max(answer.start, clause.start))
-    return understanding.begins.isdisjoint(between)
 
 
 def _takes_back(explained: Explained, answer: _Answer, clause: Clause) -> bool:
