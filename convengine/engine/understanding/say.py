@@ -21,7 +21,14 @@ def say_value(spec: FieldSpec, value: Json, locale: str = "") -> str:
     if isinstance(value, bool):
         return str(say["yes"] if value else say["no"])
     if isinstance(value, (int, float)):
-        return _say_money(value, spec, say, locale) if spec.currency else _say_number(value, say, locale)
+        if spec.currency:
+            amount = _replace_signs(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}", say, locale)
+            if (sign := say["signs"].get(spec.currency)) is None:
+                return f"{spec.currency} {amount}"
+            return str(_get_format(say, locale, "money")).format(symbol=sign, amount=amount)
+        text = f"{value:,}" if isinstance(value, int) else f"{value:,.10f}".rstrip("0").rstrip(".")
+        # Four digits are as often a year or an id as an amount.
+        return _replace_signs(text if abs(value) >= 10_000 else text.replace(",", ""), say, locale)
     return _say_text(spec, value, say, locale) if isinstance(value, str) else str(value)
 
 
@@ -44,11 +51,14 @@ def _say_text(spec: FieldSpec, value: str, say: Table, locale: str) -> str:
         if spec.kind is Kind.TIME:
             return _say_time(time.fromisoformat(value), say, locale)
         if spec.kind is Kind.DATE_TIME:
-            return _say_date_time(datetime.fromisoformat(value), say, locale)
+            moment = datetime.fromisoformat(value)
+            day, clock = _say_date(moment.date(), say, locale), _say_time(moment.time(), say, locale)
+            return str(_get_format(say, locale, "date_time")).format(date=day, time=clock)
     except ValueError:
         return value
-    if spec.kind is Kind.DURATION:
-        return _say_duration(value, say)
+    if spec.kind is Kind.DURATION and (parts := parse_duration(value)):
+        named = [f"{number} {say['units'][unit][number != 1]}" for unit, number in parts.items()]
+        return f" {say['and']} ".join(filter(None, (", ".join(named[:-1]), named[-1])))
     if spec.kind is Kind.PHONE:
         return _say_phone(value)
     if spec.kind is Kind.IBAN:
@@ -80,36 +90,6 @@ def _say_time(clock: time, say: Table, locale: str) -> str:
         hour12=(clock.hour - 1) % 12 + 1,
         half=halves[clock.hour // 12] if halves else "",
     )
-
-
-def _say_date_time(moment: datetime, say: Table, locale: str) -> str:
-    return str(_get_format(say, locale, "date_time")).format(
-        date=_say_date(moment.date(), say, locale), time=_say_time(moment.time(), say, locale)
-    )
-
-
-def _say_duration(value: str, say: Table) -> str:
-    """An ISO 8601 duration in words. Other texts are said as they are."""
-    parts = parse_duration(value)
-    if not parts:
-        return value
-    named = [f"{number} {say['units'][unit][number != 1]}" for unit, number in parts.items()]
-    return f" {say['and']} ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-
-
-def _say_number(value: float, say: Table, locale: str) -> str:
-    text = f"{value:,}" if isinstance(value, int) else f"{value:,.10f}".rstrip("0").rstrip(".")
-    # Four digits are as often a year or an id as an amount.
-    return _replace_signs(text if abs(value) >= 10_000 else text.replace(",", ""), say, locale)
-
-
-def _say_money(value: float, spec: FieldSpec, say: Table, locale: str) -> str:
-    """An amount with the sign of its currency; a currency without one stands before it as its code."""
-    amount = _replace_signs(f"{value:,}" if isinstance(value, int) else f"{value:,.2f}", say, locale)
-    sign = say["signs"].get(spec.currency)
-    if sign is None:
-        return f"{spec.currency} {amount}"
-    return str(_get_format(say, locale, "money")).format(symbol=sign, amount=amount)
 
 
 def _replace_signs(text: str, say: Table, locale: str) -> str:
