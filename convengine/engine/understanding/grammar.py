@@ -149,19 +149,6 @@ class Grammar:
             node.ends.append((means, value))
 
 
-def _choose_distinct(matches: Iterable[Match], last: int) -> tuple[Match, ...]:
-    """The matches up to a word, the longest first; the first one of those that only differ inside of their slots."""
-    short = [match for match in matches if match.end <= last]
-    if len(short) < 2:
-        return tuple(short)
-    distinct: dict[tuple[Json, ...], Match] = {}
-    for match in short:
-        value = match.value
-        meaning = (value.means, *value.slots) if isinstance(value, Phrase) else (repr(value),)
-        distinct.setdefault((match.end, *meaning), match)
-    return tuple(sorted(distinct.values(), key=lambda match: -match.end))
-
-
 def _make_value(means: str | None, value: Json, slots: Mapping[str, Json]) -> Json:
     """What a match gives: the value of a word, the only slot of a phrase that means VALUE, or the phrase."""
     if means is None:
@@ -225,9 +212,13 @@ class Chart:
         #: By word, what may begin there.
         self._names: dict[int, frozenset[str]] = {}
 
+    def quote(self, start: int, end: int) -> str:
+        """The text from one word up to another, as typed."""
+        return self.text[self.words[start].start : self.words[end - 1].end] if start < end else ""
+
     def is_abbreviation(self, at: int) -> bool:
         """True for the "IT" of "IT manager"."""
-        typed = self.text[self.words[at].start : self.words[at].end]
+        typed = self.quote(at, at + 1)
         return len(typed) > 1 and typed.isupper() and not self.is_shouted
 
     @cached_property
@@ -252,11 +243,23 @@ class Chart:
         return known or ()
 
     def _match_new(self, name: str, start: int) -> tuple[Match, ...]:
-        key = (name, start)
-        self._known[key] = ()  # A phrase that begins with itself matches nothing.
-        if name in self.list_names(start):
-            self._known[key] = _choose_distinct(self._list_matches(name, start), start + _MOST_WORDS)
-        return self._known[key]
+        self._known[name, start] = ()  # A phrase that begins with itself matches nothing.
+        if name not in self.list_names(start):
+            return ()
+        matches, last = list[Match](), start + _MOST_WORDS
+        if reader := self.grammar.readers.get(name):
+            matches += (Match(end, value) for end, value in reader(self.words, start) if end <= last)
+        if node := self.grammar.nodes.get(name):
+            matches += (match for match in self._walk(node, start, start, {}) if match.end <= last)
+        if len(matches) > 1:
+            distinct: dict[tuple[Json, ...], Match] = {}
+            for match in matches:
+                value = match.value
+                meaning = (value.means, *value.slots) if isinstance(value, Phrase) else (repr(value),)
+                distinct.setdefault((match.end, *meaning), match)
+            matches = sorted(distinct.values(), key=lambda match: -match.end)
+        self._known[name, start] = tuple(matches)
+        return self._known[name, start]
 
     def match_longest(self, name: str, start: int) -> Match | None:
         """The longest match that begins at a word. Returns None if there is none."""
@@ -288,13 +291,6 @@ class Chart:
             word = self.words[start].key if start < len(self.words) else ""
             known = self._names[start] = self.grammar.list_names(word, reading)
         return known
-
-    def _list_matches(self, name: str, start: int) -> Iterator[Match]:
-        """The matches of a name that begin at a word, in no order: by its reader, and by its phrases."""
-        if reader := self.grammar.readers.get(name):
-            yield from (Match(end, value) for end, value in reader(self.words, start))
-        if node := self.grammar.nodes.get(name):
-            yield from self._walk(node, start, start, {})
 
     def _walk(self, node: _Node, start: int, at: int, slots: dict[str, Json]) -> Iterator[Match]:
         """The matches that go on from a node.

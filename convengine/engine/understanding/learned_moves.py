@@ -12,7 +12,7 @@ from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sentences import ASKS, NONE, Subject, decide, list_known_words
 from convengine.engine.understanding.span import Span
-from convengine.engine.understanding.words import Word, cover
+from convengine.engine.understanding.words import cover
 
 #: From these probabilities on a move counts: a yes that runs an action, one that ends or hands over, any other.
 SURE_YES, SURE_END, SURE = 0.7, 0.6, 0.5
@@ -52,8 +52,12 @@ def settle_questions(
             asking = _rate_asking(chart, before.start, clause.end, learned) if clause.start == before.end else 0.0
             asks = asking >= SURE_YES
             settled.append(replace(clause, force=Force.ASKS, probability=asking, needed=SURE_YES) if asks else clause)
+        elif _may_wish(chart, clause, spans):
+            asking = _rate_asking(chart, clause.start, clause.end, learned)
+            force = Force.ASKS if asking >= SURE else Force.STATES
+            settled.append(replace(clause, force=force, probability=asking, needed=SURE))
         else:
-            settled.append(_settle(chart, clause, learned) if _may_wish(chart, clause, spans) else clause)
+            settled.append(clause)
     return (*settled, *clauses[_MOST_CLAUSES:])
 
 
@@ -68,15 +72,10 @@ def _may_wish(chart: Chart, clause: Clause, spans: Sequence[Span]) -> bool:
     return any(not span.is_weak for span in inside) and not cover(inside).issuperset(_list_words(chart, clause))
 
 
-def _settle(chart: Chart, clause: Clause, learned: LearnedPort) -> Clause:
-    asking = _rate_asking(chart, clause.start, clause.end, learned)
-    return replace(clause, force=Force.ASKS if asking >= SURE else Force.STATES, probability=asking, needed=SURE)
-
-
 def _rate_asking(chart: Chart, start: int, end: int, learned: LearnedPort) -> float:
     """The probability that words ask for information; a sign of a question behind them counts."""
     is_marked = end < len(chart.words) and chart.words[end].key == "?"
-    name, probability = decide(learned, Subject.ASKS, _quote(chart, start, end + is_marked))
+    name, probability = decide(learned, Subject.ASKS, chart.quote(start, end + is_marked))
     return probability if name == ASKS else round(1 - probability, 3)
 
 
@@ -142,13 +141,10 @@ def _is_open(chart: Chart, clause: Clause, spans: Sequence[Span], own: Sequence[
     inside = [span for span in spans if clause.start <= span.start < clause.end]
     if any(not (span.is_weak and small.issuperset(range(span.start, span.end))) for span in inside):
         return False
-    if all(chart.text[chart.words[index].start].isupper() for index in words):
+    telling = [chart.words[index] for index in words]
+    if all(chart.text[word.start].isupper() for word in telling):
         return False
-    return 2 * sum(_is_known(chart.words[index]) for index in words) >= len(words)
-
-
-def _is_known(word: Word) -> bool:
-    return word.key in list_known_words() and not word.is_mended
+    return 2 * sum(word.key in list_known_words() and not word.is_mended for word in telling) >= len(words)
 
 
 def _is_sure(move: Move) -> bool:
@@ -164,7 +160,7 @@ def _is_covered(clause: Clause, words: Sequence[int], own: Sequence[Move]) -> bo
 
 def _learn(chart: Chart, clause: Clause, own: Sequence[Move], learned: LearnedPort) -> Learned:
     """The most likely move. Of several that the tables find it is one; beside other words it may be another one."""
-    name, probability = decide(learned, Subject.MOVES, _quote(chart, clause.start, clause.end))
+    name, probability = decide(learned, Subject.MOVES, chart.quote(clause.start, clause.end))
     is_covered = bool(own) and _is_covered(clause, _list_words(chart, clause), own)
     if name == NONE:
         dropped = tuple(own) if probability >= SURE_YES and not is_covered else ()
@@ -216,7 +212,3 @@ def _denies_to_leave(chart: Chart, clause: Clause) -> bool:
 
 def _list_words(chart: Chart, clause: Clause) -> list[int]:
     return sorted(chart.content.intersection(range(clause.start, clause.end)))
-
-
-def _quote(chart: Chart, start: int, end: int) -> str:
-    return chart.text[chart.words[start].start : chart.words[end - 1].end]

@@ -1,20 +1,11 @@
 """What finders of the deployment found in a message, as spans: for kinds of its own, or instead of built-in ones."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
-from convengine.engine.understanding.span import (
-    Finder,
-    Resolved,
-    Situation,
-    Sort,
-    Span,
-    accept,
-    find_own_sort,
-    refuse,
-)
+from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span, accept, find_own_sort, refuse
 
 #: By kind: what its finder found in the message.
 FoundSpans = Mapping[str, Sequence[FoundSpan]]
@@ -29,18 +20,19 @@ class FoundSpanFinder:
         self._built_in = built_in
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
-        """The spans that were found, and those of the built-in finder for the other fields."""
-        others = [spec for spec in specs if spec.kind_name not in self._spans]
-        return [*self._list_found(chart), *(self._built_in.find(chart, others) if self._built_in and others else ())]
+        """The words that each finding covers, also in part, and the spans of the built-in finder for the other fields.
 
-    def _list_found(self, chart: Chart) -> Iterator[Span]:
-        """The words that each finding covers, also in part. Findings without words are left out."""
-        for kind, spans in self._spans.items():
-            for item in spans:
+        Findings without words are left out.
+        """
+        spans: list[Span] = []
+        for kind, findings in self._spans.items():
+            for item in findings:
                 covered = [at for at, word in enumerate(chart.words) if item.start < word.end and word.start < item.end]
                 if covered:
                     phrase = Phrase(kind, {"found": item})
-                    yield Span(self._sort, covered[0], covered[-1] + 1, phrase, item.is_weak, item.field)
+                    spans.append(Span(self._sort, covered[0], covered[-1] + 1, phrase, item.is_weak, item.field))
+        others = [spec for spec in specs if spec.kind_name not in self._spans]
+        return [*spans, *(self._built_in.find(chart, others) if self._built_in and others else ())]
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The value or the reason that the deployment's finder gave; for another kind, what the built-in finder says.
@@ -49,17 +41,14 @@ class FoundSpanFinder:
         """
         item, is_own = span.phrase.slots.get("found"), spec.kind_name in self._spans
         if isinstance(item, FoundSpan):
-            is_of_kind = is_own and span.phrase.means == spec.kind_name
-            return _make_result(item) if is_of_kind else None
+            if not is_own or span.phrase.means != spec.kind_name:
+                return None
+            if not item.reason:
+                return accept(item.value)
+            return refuse(item.reason, text=item.text) if item.text else refuse(item.reason)
         if is_own or self._built_in is None:
             return None
         return self._built_in.resolve(span, spec, situation, is_meant=is_meant)
-
-
-def _make_result(item: FoundSpan) -> Resolved:
-    if not item.reason:
-        return accept(item.value)
-    return refuse(item.reason, text=item.text) if item.text else refuse(item.reason)
 
 
 def add_found_spans(finders: Mapping[Sort, Finder], spans: FoundSpans) -> Mapping[Sort, Finder]:

@@ -53,7 +53,7 @@ class Understanding:
 
     def quote(self, start: int, end: int) -> str:
         """The text from one word up to another, as typed."""
-        return self.text[self.words[start].start : self.words[end - 1].end] if start < end else ""
+        return self.chart.quote(start, end)
 
     def find_clause(self, at: int) -> Clause | None:
         """The clause that has a word. Returns None for a sign between two clauses."""
@@ -136,23 +136,22 @@ def add_learned_moves(understanding: Understanding) -> Understanding:
     chart, spans, port = understanding.chart, understanding.spans, understanding.learned
     rated = list(learn_moves(chart, understanding.clauses, spans, understanding.moves, port)) if port else []
     likely = [each.move for each in rated if each.move]
-    clauses, moves = _apply(rated, chart, understanding.clauses, spans, understanding.moves)
-    in_order = sorted((*moves, *filter(_counts, likely)), key=lambda move: (move.start, -move.end))
-    doubtful_moves = tuple(filter(_is_doubtful, likely))
-    return replace(understanding, clauses=clauses, moves=tuple(in_order), doubtful_moves=doubtful_moves)
+    clauses, moves = _apply(understanding, rated)
+    # A yes counts earlier, because the user is asked before it runs anything.
+    sure = [move for move in likely if move.probability >= (SURE if move.kind is MoveKind.AFFIRM else move.needed)]
+    # The user is asked about a yes, which may run something, and what ends the form or hands over.
+    risky = [move for move in likely if move.kind in (MoveKind.AFFIRM, *ENDING)]
+    doubtful = tuple(move for move in risky if move.probability < move.needed)
+    in_order = sorted((*moves, *sure), key=lambda move: (move.start, -move.end))
+    return replace(understanding, clauses=clauses, moves=tuple(in_order), doubtful_moves=doubtful)
 
 
-def _apply(
-    learned: Sequence[Learned],
-    chart: Chart,
-    clauses: tuple[Clause, ...],
-    spans: Sequence[Span],
-    moves: tuple[Move, ...],
-) -> tuple[tuple[Clause, ...], tuple[Move, ...]]:
+def _apply(understanding: Understanding, learned: Sequence[Learned]) -> tuple[tuple[Clause, ...], tuple[Move, ...]]:
     """The clauses with those that were learned to ask, and the moves of the tables that still hold."""
+    clauses, moves = understanding.clauses, understanding.moves
     if asking := [each for each in learned if each.asking]:
         clauses = tuple(_apply_asking(clause, asking) for clause in clauses)
-        moves = _find_moves(chart, clauses, spans)
+        moves = _find_moves(understanding.chart, clauses, understanding.spans)
     dropped = {move for each in learned for move in each.dropped}
     return clauses, tuple(move for move in moves if move not in dropped)
 
@@ -167,13 +166,3 @@ def _find_moves(chart: Chart, clauses: Sequence[Clause], spans: Sequence[Span]) 
     """The moves by the tables. The "person" of "one more person" asks for nobody."""
     plain = [span for span in spans if not span.is_weak]
     return tuple(move for move in find_moves(chart, clauses) if not any(is_part(move, span) for span in plain))
-
-
-def _counts(move: Move) -> bool:
-    """True if the move is sure enough. A yes counts earlier, because the user is asked before it runs anything."""
-    return move.probability >= (SURE if move.kind is MoveKind.AFFIRM else move.needed)
-
-
-def _is_doubtful(move: Move) -> bool:
-    """True for a move that the user is asked about: a yes may run something, others end the form or hand over."""
-    return move.kind in (MoveKind.AFFIRM, *ENDING) and move.probability < move.needed
