@@ -4,12 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from convengine.engine.understanding.clauses import Clause, Force
-from convengine.engine.understanding.comparisons import is_only_compared
-from convengine.engine.understanding.corrections import (
-    CORRECTIONS,
-    may_correct,
-    replaces_denied,
-)
+from convengine.engine.understanding.corrections import CORRECTIONS, may_correct, replaces_denied
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.kinds.choices import PART, TELLING
@@ -20,7 +15,7 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.weak_spans import is_in_range, is_outdone
+from convengine.engine.understanding.weak_spans import is_in_range, is_only_compared, is_outdone
 from convengine.engine.understanding.words import cover, is_within
 
 #: What binds a span to a field. A stronger tie always goes before all weaker ones together.
@@ -61,7 +56,12 @@ def list_claims(
     finders: Mapping[Sort, Finder],
     situation: Situation,
 ) -> list[Claim]:
-    """Every span with every field that could take it, in clauses that state, suppose or ask."""
+    """Every span with every field that could take it, in clauses that state, suppose or ask.
+
+    Weak ones of words that several fields could take are left out; plain ones of that kind are doubtful. A field that
+    was asked for, or that is named, has the words for itself. So has each field with a value of its own. A correction
+    may be for the field that ranks first.
+    """
     claims: list[Claim] = []
     sides, maker = find_sides(understanding, form), _ClaimMaker(understanding, form, finders, situation)
     bound_labels = BoundLabels(understanding, labels)
@@ -71,10 +71,10 @@ def list_claims(
             continue
         if is_outdone(understanding, span) or is_only_compared(understanding, form, clause, span):
             continue
-        bound = bound_labels.find(span.start, span.end)
-        bound = bound or sides.get(id(span))
+        bound = bound_labels.find(span.start, span.end) or sides.get(id(span))
         claims += [claim for item in form.fields if (claim := maker.make(item, span, clause, bound))]
-    return _doubt(claims, form)
+    claims = [claim for claim in claims if not _is_for_another(form, claims, claim)]
+    return [certain for claim in claims if (certain := _compare(form, claims, claim))]
 
 
 @dataclass(frozen=True)
@@ -104,13 +104,10 @@ class _ClaimMaker:
         resolved = resolve(self.finders[span.sort], span, item.spec, self.situation, is_meant=is_meant)
         if resolved is None:
             return None
-        score = self._count_ties(span, label, is_asked=is_asked)
+        is_strong = not span.is_weak or is_in_range(self.understanding, span)
+        score = _LABELLED * (label is not None) + ASKED_TIE * is_asked + _OWN * bool(span.field) + _STRONG * is_strong
         claim = Claim(item, span, resolved, clause, label, score, is_doubtful=resolved.is_doubtful)
         return replace(claim, score=score | _OPEN) if self.form.is_open(item.path) else self._correct(claim)
-
-    def _count_ties(self, span: Span, label: Label | None, *, is_asked: bool) -> int:
-        is_strong = not span.is_weak or is_in_range(self.understanding, span)
-        return _LABELLED * (label is not None) + ASKED_TIE * is_asked + _OWN * bool(span.field) + _STRONG * is_strong
 
     def _correct(self, claim: Claim) -> Claim | None:
         """The claim for a field that holds a value. Returns None where nothing says that it replaces this one."""
@@ -121,7 +118,12 @@ class _ClaimMaker:
         is_unsure = claim.span.is_weak or (is_for_asked and not claim.resolved.values)
         if is_same or (is_unsure and not is_plain) or not self._answers_again(claim.span, claim.clause):
             return None
-        score = claim.score | (ASKED_TIE | _OWN) * self._is_cued(claim)
+        # A plain value beside a word of correction, or one whose other value is denied.
+        finder, is_cued = self.finders[claim.span.sort], not claim.span.is_weak and claim.clause.has("correction")
+        is_cued = is_cued or replaces_denied(
+            self.understanding, self.form, claim.field, claim.span, finder, self.situation
+        )
+        score = claim.score | (ASKED_TIE | _OWN) * is_cued
         return replace(claim, score=score, is_correction=True, is_doubtful=claim.is_doubtful or not is_plain)
 
     def _is_chosen_anew(self, span: Span, clause: Clause) -> bool:
@@ -130,13 +132,6 @@ class _ClaimMaker:
         if not (self.form.is_confirming and may_stand_alone and self._stands_alone(span, clause)):
             return False
         return self.form.asks_what_to_change or self.understanding.find_move(*CORRECTIONS) is not None
-
-    def _is_cued(self, claim: Claim) -> bool:
-        """True for a plain value beside a word of correction, and for one whose other value is denied."""
-        if not claim.span.is_weak and claim.clause.has("correction"):
-            return True
-        finder = self.finders[claim.span.sort]
-        return replaces_denied(self.understanding, self.form, claim.field, claim.span, finder, self.situation)
 
     def _answers_again(self, span: Span, clause: Clause) -> bool:
         """True for "change breakfast to no", at the summary for "with breakfast" and "breakfast: no", too.
@@ -156,12 +151,10 @@ class _ClaimMaker:
             return False
         if is_meant:
             return True
-        is_free = not (self._is_move(span) or begins_form or self._answers_asked(span))
+        # All that a clause wants: the "none" that leaves a field empty is no 0 for another.
+        is_move = any(move.is_whole and is_within(span, move) for move in self.understanding.moves)
+        is_free = not (is_move or begins_form or self._answers_asked(span))
         return is_free and (is_in_range(self.understanding, span) or self._stands_alone(span, clause))
-
-    def _is_move(self, span: Span) -> bool:
-        """True for words that are all that a clause wants: the "none" that leaves a field empty is no 0 for another."""
-        return any(move.is_whole and is_within(span, move) for move in self.understanding.moves)
 
     def _begins_form(self, span: Span) -> bool:
         """True for words that begin the form: "book a climbing course" chooses none, "book room 101" counts nobody."""
@@ -198,16 +191,6 @@ class _ClaimMaker:
         return known.issuperset(self.understanding.chart.content.intersection(range(clause.start, clause.end)))
 
 
-def _doubt(claims: Sequence[Claim], form: OpenForm) -> list[Claim]:
-    """The claims without weak ones of words that several fields could take; plain ones of that kind are doubtful.
-
-    A field that was asked for, or that is named, has the words for itself. So has each field with a value of its own.
-    A correction may be for the field that ranks first.
-    """
-    claims = [claim for claim in claims if not _is_for_another(form, claims, claim)]
-    return [certain for claim in claims if (certain := _compare(form, claims, claim))]
-
-
 def _compare(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> Claim | None:
     """The claim, marked as doubtful if it fits a second field.
 
@@ -215,8 +198,9 @@ def _compare(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> Claim | N
     """
     if claim.score >= ASKED_TIE:
         return claim
-    rivals = _list_as_strong(claims, claim)
-    if claim.is_correction and rivals and all(_ranks_before(form, claim, other) for other in rivals):
+    same = [other for other in _list_same(claims, claim) if other.span is not claim.span]
+    rivals, rank = [other for other in same if other.score >= claim.score], _rank(form, claim)
+    if claim.is_correction and rivals and all(other.is_correction and rank < _rank(form, other) for other in rivals):
         return replace(claim, is_doubtful=True)
     strongest = max((other.score for other in rivals), default=-1)
     if strongest >= (claim.score if claim.span.is_weak else ASKED_TIE):
@@ -228,16 +212,6 @@ def _has_more_fields(claims: Sequence[Claim], claim: Claim) -> bool:
     """True if more fields than values compete for the words of a claim."""
     fields = {other.field.path for other in claims if other.span is claim.span and other.resolved.is_value}
     return len(fields) > len({id(other.span) for other in claims if other.field.path in fields})
-
-
-def _ranks_before(form: OpenForm, claim: Claim, other: Claim) -> bool:
-    return other.is_correction and _rank(form, claim) < _rank(form, other)
-
-
-def _list_as_strong(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
-    """The claims of other spans of the same words that have as strong a tie."""
-    same = _list_same(claims, claim)
-    return [other for other in same if other.span is not claim.span and other.score >= claim.score]
 
 
 def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
@@ -335,15 +309,12 @@ def _deal(understanding: Understanding, form: OpenForm, claims: Sequence[Claim])
     """The field of each span, by identity, of a sort that has several plain values for open fields."""
     if understanding.find_move(*CORRECTIONS) or not holds(Principle.PAIRS):
         return {}
-    plain = [claim for claim in claims if _is_plain_answer(claim)]
+    strong = [claim for claim in claims if not (claim.span.is_weak or claim.span.field or claim.is_correction)]
+    plain = [claim for claim in strong if claim.resolved.is_value]
     dealt: dict[int, str] = {}
     for sort in {claim.span.sort for claim in plain}:
         dealt |= _deal_sort(form, [claim for claim in plain if claim.span.sort is sort])
     return dealt
-
-
-def _is_plain_answer(claim: Claim) -> bool:
-    return claim.resolved.is_value and not (claim.span.is_weak or claim.span.field or claim.is_correction)
 
 
 def _deal_sort(form: OpenForm, claims: Sequence[Claim]) -> Mapping[int, str]:
