@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from convengine.engine.cached_property import cached_property
 from convengine.engine.understanding.assign import ASKED_TIE, Claim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.form import OpenForm
@@ -14,7 +13,7 @@ from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
 from convengine.engine.understanding.span import Reason, Resolved, Sort
-from convengine.engine.understanding.stems import get_stemmer_name, stem
+from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
@@ -42,27 +41,24 @@ class Explained:
         self.content = understanding.chart.content - small
         self._named = named
         self.talk = understanding.talk - valued - named if holds(Principle.TALK) else frozenset[int]()
-        self._own = {index for index in self.content if self._is_own(index)}
+        self._own = self._list_own()
         self._asked_words = named | self._own
         self._unexplained = self.content - (moves | valued | self.talk | self._asked_words)
-        self._saying = (self.content - named) | _list_mended(understanding)
+        mended = {index for index, word in enumerate(understanding.words) if word.is_mended}
+        self._saying = (self.content - named) | mended
 
-    def _is_own(self, index: int) -> bool:
-        """True for a word of the question, and in the message that began the form for one of its intent."""
-        key = self.understanding.words[index].key
-        return self._stem(key) in self._asked_stems or (self.form.is_opener and key in self.form.own_words)
-
-    @cached_property
-    def _asked_stems(self) -> frozenset[str]:
-        """The words of the question and of the names of fields, without their endings."""
-        asked_field = self.form.asked_field
+    def _list_own(self) -> set[int]:
+        """The words of the question and of the names of fields, with any ending; in the message that began the form
+        those of its intent.
+        """
+        asked_field, form = self.form.asked_field, self.form
         words = set(asked_field.question) if asked_field else set()
-        words |= self.form.last_answer if holds(Principle.TALK) else set()
-        words |= {word for item in self.form.fields for label in item.labels for word in label}
-        return frozenset(map(self._stem, words))
-
-    def _stem(self, word: str) -> str:
-        return stem(word, get_stemmer_name(self.understanding.chart.grammar))
+        words |= form.last_answer if holds(Principle.TALK) else set()
+        words |= {word for item in form.fields for label in item.labels for word in label}
+        grammar, own_words = self.understanding.chart.grammar, form.own_words if form.is_opener else ()
+        stems = {stem(word, grammar) for word in words}
+        keys = {index: self.understanding.words[index].key for index in self.content}
+        return {index for index, key in keys.items() if key in own_words or stem(key, grammar) in stems}
 
     def says_more(self, start: int, end: int) -> bool:
         """True when words of this part say something besides names of fields: "same name" is no name, but "Dave" is.
@@ -84,7 +80,6 @@ class Explained:
         return [index for index in range(clause.start, clause.end) if index in self.talk]
 
     def list_unexplained(self, clause: Clause) -> list[int]:
-        """The words of a clause that nothing explains."""
         return [index for index in range(clause.start, clause.end) if index in self._unexplained]
 
     def is_about_asked(self, clause: Clause) -> bool:
@@ -127,10 +122,6 @@ class Explained:
         return (clause.has("question") or clause.has("why")) and not clause.has("request")
 
 
-def _list_mended(understanding: Understanding) -> set[int]:
-    return {index for index, word in enumerate(understanding.words) if word.is_mended}
-
-
 def decide(claims: Sequence[Claim], explained: Explained) -> Iterator[Taken | Offered | Refused]:
     """What becomes of each claim; nothing for one that is left."""
     for claim in (_ask_which(claim, explained) for claim in claims):
@@ -151,11 +142,10 @@ def _tells_of_part(claim: Claim, explained: Explained) -> bool:
     if not str(claim.span.phrase.slots.get("counter", "")).startswith(PERSON):
         return False
     understanding = explained.understanding
-    match = understanding.chart.match_longest("predicate", claim.span.end)
-    clause = understanding.find_clause(match.end) if match else None
-    return (
-        clause is not None and match is not None and any(at >= match.end for at in explained.list_unexplained(clause))
-    )
+    if (match := understanding.chart.match_longest("predicate", claim.span.end)) is None:
+        return False
+    clause = understanding.find_clause(match.end)
+    return clause is not None and any(at >= match.end for at in explained.list_unexplained(clause))
 
 
 def _ask_which(claim: Claim, explained: Explained) -> Claim:
@@ -164,11 +154,9 @@ def _ask_which(claim: Claim, explained: Explained) -> Claim:
         other for other in claim.rivals if other.clause is claim.clause or not explained.list_unexplained(other.clause)
     ]
     values = tuple(dict.fromkeys(value for item in (claim, *others) for value in item.resolved.values))
-    return (
-        replace(claim, resolved=Resolved(values))
-        if others
-        else replace(claim, is_doubtful=claim.is_doubtful or bool(claim.rivals))
-    )
+    if others:
+        return replace(claim, resolved=Resolved(values))
+    return replace(claim, is_doubtful=claim.is_doubtful or bool(claim.rivals))
 
 
 def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
@@ -245,15 +233,10 @@ def _take(claim: Claim, explained: Explained) -> Taken:
 
 def _refuse(claim: Claim, explained: Explained) -> Iterator[Refused]:
     """A refusal is said where the value was surely meant for this field: the asked one, a plain one, or a named one."""
-    understanding = explained.understanding
+    understanding, resolved = explained.understanding, claim.resolved
     is_named = claim.label is not None and not explained.list_unexplained(claim.clause)
     if claim.field is explained.form.asked_field or is_named or not claim.span.is_weak:
         start, end = claim.span.start, claim.span.end
         text, position = understanding.quote(start, end), understanding.find_position(start, end)
-        yield Refused(claim.field.path, text, claim.resolved.reason or Reason.AMBIGUOUS, _describe(claim), *position)
-
-
-def _describe(claim: Claim) -> dict[str, object]:
-    """What the reading says of the refused value, with the candidates if there are several."""
-    values = claim.resolved.values
-    return dict(claim.resolved.data) | ({"candidates": list(values)} if len(values) > 1 else {})
+        data = dict(resolved.data) | ({"candidates": list(resolved.values)} if len(resolved.values) > 1 else {})
+        yield Refused(claim.field.path, text, resolved.reason or Reason.AMBIGUOUS, data, *position)

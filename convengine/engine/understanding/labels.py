@@ -8,7 +8,7 @@ from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Grammar
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.stems import get_stemmer_name, stem
+from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
@@ -38,12 +38,16 @@ def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ..
     keys = tuple(word.key for word in understanding.words)
     passed = cover(cue for cue in understanding.cues if cue.name != "lead_in")
     passed |= {index for index, word in enumerate(understanding.words) if word.is_mended}
+    grammar = understanding.chart.grammar
     labels: list[Label] = []
     at = 0
     while at < len(keys):
-        label = _find_at(keys, at, form) or (
-            None if at in passed else _find_part(keys[at], at, form, understanding.chart.grammar)
-        )
+        label = _find_at(keys, at, form)
+        if label is None and at not in passed:
+            # A word that only one field's names have, or the "arriving" of an arrival.
+            stems = get_own_stems(form.fields, grammar)
+            owner = form.own_names.get(keys[at]) or stems.get(stem(keys[at], grammar))
+            label = Label(owner.path, at, at + 1, is_whole=False) if owner else None
         if label is not None:
             labels.append(label)
         at = label.end if label else at + 1
@@ -111,12 +115,6 @@ def _find_label_end(keys: Sequence[str], at: int, label: Sequence[str]) -> int |
     return at
 
 
-def _find_part(key: str, at: int, form: OpenForm, grammar: Grammar) -> Label | None:
-    """A word that only one field's names have, or the "arriving" of an arrival. Returns None for another word."""
-    owner = form.own_names.get(key) or get_own_stems(form.fields, grammar).get(stem(key, get_stemmer_name(grammar)))
-    return Label(owner.path, at, at + 1, is_whole=False) if owner else None
-
-
 @lru_cache(maxsize=256)
 def get_own_stems(fields: tuple[FormField, ...], grammar: Grammar) -> Mapping[str, FormField]:
     """By the stem of a word that only one field's names have, or of one that means the same: the field; not a text."""
@@ -128,7 +126,7 @@ def get_own_stems(fields: tuple[FormField, ...], grammar: Grammar) -> Mapping[st
     for item in fields:
         words = {word for label in item.labels for word in label}
         for word in words.union(*(same[str(groups[word])] for word in words if word in groups)):
-            owners.setdefault(stem(word, get_stemmer_name(grammar)), set()).add(item)
+            owners.setdefault(stem(word, grammar), set()).add(item)
     only = {word: next(iter(items)) for word, items in owners.items() if len(items) == 1}
     return {word: item for word, item in only.items() if item.spec.kind not in (Kind.TEXT, Kind.PERSON)}
 

@@ -7,7 +7,7 @@ from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.labels import Label, get_own_stems, list_relations
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort, Span, list_paired_sorts
-from convengine.engine.understanding.stems import get_stemmer_name, stem
+from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 
@@ -40,12 +40,12 @@ def _find_names(understanding: Understanding, form: OpenForm) -> Mapping[int, tu
 
     The "to" of "I want to stay until Friday" names no field, and that of "to Friday" may. A limit never does.
     """
-    stemmer = get_stemmer_name(understanding.chart.grammar)
-    stems = get_own_stems(form.fields, understanding.chart.grammar)
+    grammar = understanding.chart.grammar
+    stems = get_own_stems(form.fields, grammar)
     small, limits = cover(understanding.cues), cover(cue for cue in understanding.cues if cue.name == "limit")
     names: dict[int, tuple[FormField, bool]] = {}
     for at, word in enumerate(understanding.words):
-        item = stems.get(stem(word.key, stemmer))
+        item = stems.get(stem(word.key, grammar))
         if item is not None and not word.is_mended and at not in limits:
             names[at] = item, at in small
     return names

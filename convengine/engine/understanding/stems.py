@@ -1,32 +1,24 @@
 """Words without their endings."""
 
 from functools import lru_cache
-from typing import Protocol
 
 from convengine.engine.understanding.grammar import Grammar
 
 
-class Stemmer(Protocol):
-    """What is used of a stemmer of the library."""
+def stem(word: str, grammar: Grammar) -> str:
+    """The stem of a word, by the stemmer of a language; any other text than a word as it is."""
+    return stem_word(word, _get_stemmer_name(grammar)) if word.isalpha() else word
 
-    def stemWord(self, word: str) -> str:
-        """The stem of one word."""
+
+@lru_cache(maxsize=32768)
+def stem_word(word: str, stemmer: str) -> str:
+    """The stem of a word by the stemmer of this name; the word itself for a blank one."""
+    import snowballstemmer
+
+    # A stemmer keeps the word that it works on, so threads do not share one.
+    return str(snowballstemmer.stemmer(stemmer).stemWord(word)) if stemmer else word
 
 
 @lru_cache(maxsize=16)
-def get_stemmer_name(grammar: Grammar) -> str:
+def _get_stemmer_name(grammar: Grammar) -> str:
     return next((word for word, _ in grammar.list_words("stemmer")), "")
-
-
-@lru_cache(maxsize=8192)
-def stem(word: str, stemmer: str) -> str:
-    """The stem of a word, by the language's stemmer."""
-    return _get_stemmer(stemmer).stemWord(word) if stemmer and word.isalpha() else word
-
-
-@lru_cache(maxsize=8)
-def _get_stemmer(name: str) -> Stemmer:
-    import snowballstemmer
-
-    stemmer: Stemmer = snowballstemmer.stemmer(name)
-    return stemmer

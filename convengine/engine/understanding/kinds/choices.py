@@ -16,7 +16,7 @@ from convengine.engine.understanding.kinds.option_index import (
     get_indexes,
 )
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept, choose_among
-from convengine.engine.understanding.stems import get_stemmer_name, stem
+from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.words import Word, cover, fold
 
 #: How alike a word must be to an option to be taken for it, and to be offered; and how much more than any other option.
@@ -73,18 +73,20 @@ class ChoiceFinder:
 
 
 def _find_places(chart: Chart) -> Iterator[tuple[int, int, int]]:
-    """Where a message names an option by its place in the list, and the place. A bare number must be all of it."""
+    """Where a message names an option by its place in the list, and the place.
+
+    A bare number counts nothing, and must be all of it but for small words.
+    """
     for at in range(len(chart.words)):
         match = chart.match_longest(PLACE, at)
         number = next(iter(match.value.slots.values())) if match else 0
-        if match and number and (match.end > at + 1 or not chart.words[at].is_number or _chooses_whole(chart, at)):
-            yield at, match.end, number - 1 if number > 0 else number
-
-
-def _chooses_whole(chart: Chart, number_at: int) -> bool:
-    """True for a number that counts nothing, in a message with nothing else but small words."""
-    counts = any(match.end > number_at + 1 for match in chart.match("number", number_at))
-    return not counts and find_telling_words(chart) <= {number_at}
+        if match is None or not number:
+            continue
+        if match.end == at + 1 and chart.words[at].is_number:
+            counts = any(counted.end > at + 1 for counted in chart.match("number", at))
+            if counts or not find_telling_words(chart) <= {at}:
+                continue
+        yield at, match.end, number - 1 if number > 0 else number
 
 
 @lru_cache(maxsize=256)
@@ -94,15 +96,15 @@ def _get_telling(indexes: tuple[OptionIndex, ...], grammar: Grammar) -> frozense
     One of several words of a synonym tells nothing: the "came" of "never came".
     """
     counts = Counter(word for index in indexes for word in index.words)
-    words = {word for index in indexes for word in index.naming if _tells(index, word)}
+    # One option of its field has it, or it is all of what tells one from the others.
+    words = {
+        word
+        for index in indexes
+        for word in index.naming
+        if len(index.words.get(word, ())) == 1 or any({word} in cores for cores in index.cores.values())
+    }
     known = grammar.words | grammar.talk
     return frozenset(word for word in words - known if counts[word] == 1 and len(word) >= _SHORTEST_OWN)
-
-
-def _tells(index: OptionIndex, word: str) -> bool:
-    """True for a word that one option of its field has, or that is all of what tells one from the others."""
-    cores = index.cores.values()
-    return len(index.words.get(word, ())) == 1 or any(core == {word} for listed in cores for core in listed)
 
 
 def _mark_telling(chart: Chart, span: Span, telling: Collection[str]) -> Span:
@@ -114,7 +116,7 @@ def _mark_telling(chart: Chart, span: Span, telling: Collection[str]) -> Span:
     if _is_hyphened(chart.words, span.start, span.end):
         return replace(span, is_touched=True)
     keys = [key for key in keys if key not in chart.grammar.words and key not in chart.grammar.talk]
-    forms = {*keys, *(stem(key, get_stemmer_name(chart.grammar)) for key in keys)}
+    forms = {*keys, *(stem(key, chart.grammar) for key in keys)}
     if not any(form in telling for form in forms):
         return span
     return replace(span, phrase=Phrase(TELLING, span.phrase.slots), is_weak=False)
@@ -158,8 +160,11 @@ def _find_spellings(chart: Chart, index: OptionIndex) -> list[Span]:
 def _is_equal(chart: Chart, typed: Sequence[str], start: int, end: int, spelling: Sequence[str]) -> bool:
     """True for the words of a spelling without a slip, if they are more than one small word."""
     keys = tuple(key for key in typed[start:end] if key not in JOINTS) or tuple(typed[start:end])
-    is_typed = all(_is_typed(chart, at) for at in range(start, end))
-    return is_typed and keys == spelling and not _is_small(chart, start, end)
+    if keys != spelling or not all(_is_typed(chart, at) for at in range(start, end)):
+        return False
+    # A number, a letter, "no" or a filler says little by itself.
+    key, says_little = chart.words[start].key, bool(chart.match("filler", start))
+    return end > start + 1 or not (len(key) < _SHORTEST_OWN or key.isdecimal() or says_little)
 
 
 def _is_typed(chart: Chart, at: int) -> bool:
@@ -221,12 +226,6 @@ def _match_words(keys: Sequence[str], start: int, spelling: Sequence[str]) -> in
     return at
 
 
-def _is_small(chart: Chart, start: int, end: int) -> bool:
-    """True for one word that says little by itself: a number, a letter, "no", a filler."""
-    key = chart.words[start].key
-    return end == start + 1 and (len(key) < _SHORTEST_OWN or key.isdecimal() or bool(chart.match("filler", start)))
-
-
 def _find_words(chart: Chart, index: OptionIndex, skipped: set[int]) -> list[Span]:
     """Words that few options have, in any form: "cleanings" for "Deep cleaning". Of words in a row, the options that
     have most of them."""
@@ -267,7 +266,7 @@ def _list_places(chart: Chart, index: OptionIndex, at: int) -> set[int]:
         return index.words.get(key) or (index.initials.get(key, set()) if len(index.initials) == index.size else set())
     if len(key) < _SHORTEST_OWN and not key.isdecimal():
         return set()
-    forms = (key, stem(key, get_stemmer_name(chart.grammar)), get_equals(chart.grammar).get(key, key))
+    forms = (key, stem(key, chart.grammar), get_equals(chart.grammar).get(key, key))
     matches = next((places for form in forms if (places := index.words.get(form))), None) or index.joined.get(key)
     if not matches and len(key) >= SHORTEST_PART and key not in chart.grammar.words:
         matches = index.parts.get(key)

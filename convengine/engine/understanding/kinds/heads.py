@@ -7,7 +7,7 @@ from functools import lru_cache
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
 from convengine.engine.understanding.span import Sort, Span
-from convengine.engine.understanding.stems import get_stemmer_name, stem
+from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.words import fold
 from convengine.json_value import Json
 
@@ -88,12 +88,17 @@ def _list_parts(chart: Chart, span: Span, means: str) -> Iterator[Span]:
 
 
 def _counts_people(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> bool:
-    """False for the "table for 2" of "a table for 2 pm", and for a "for 7" where a time is taken and none is said."""
+    """False for the "table for 2" of "a table for 2 pm", and for a "for 7" where a time is taken and none is said.
+
+    So it is for "for 5 nights" and "for 2 rooms": a measure, or the noun of one field, stands behind the number.
+    """
     inside, longer = range(span.start + 1, span.end), ("marked_clock", "date", "length")
     if any(match.end > span.end for at in inside for name in longer for match in chart.match(name, at)):
         return False
     numbers = tuple(spec for spec in specs if spec.kind is Kind.NUMBER)
-    if not any(counts_heads(spec, chart.grammar) for spec in numbers) or _counts_noun(chart, span, numbers):
+    nouns = _get_nouns(numbers, chart.grammar)
+    is_noun = span.end < len(chart.words) and len(nouns.get(_find_noun(chart, span.end, nouns), ())) == 1
+    if is_noun or chart.match("measure", span.end) or not any(counts_heads(spec, chart.grammar) for spec in numbers):
         return False
     takes_time = any(spec.kind in (Kind.TIME, Kind.DATE_TIME) for spec in specs)
     return not (takes_time and _is_hour(chart, span) and not chart.occurs("marked_clock"))
@@ -103,13 +108,6 @@ def _is_hour(chart: Chart, span: Span) -> bool:
     """True for a number that may be an hour: the 7 of "for 7"."""
     hours = [item.value for at in range(span.start + 1, span.end) for item in chart.match("hour_of", at)]
     return "hour" in span.phrase.slots and bool(hours) and min(hours) <= _LAST_HOUR
-
-
-def _counts_noun(chart: Chart, span: Span, specs: tuple[FieldSpec, ...]) -> bool:
-    """True for "for 5 nights" and "for 2 rooms": a measure, or the noun of one field, stands behind the number."""
-    nouns = _get_nouns(specs, chart.grammar)
-    is_noun = span.end < len(chart.words) and len(nouns.get(_find_noun(chart, span.end, nouns), ())) == 1
-    return is_noun or bool(chart.match("measure", span.end))
 
 
 def _has_others(chart: Chart, span: Span) -> bool:
@@ -179,7 +177,7 @@ def _bind_noun(chart: Chart, span: Span, specs: tuple[FieldSpec, ...]) -> Span:
 def _find_noun(chart: Chart, at: int, nouns: Mapping[str, frozenset[str]]) -> str:
     """The stem of a word; of a compound with a counter behind ("bedrooms") that of its first part."""
     key = chart.words[at].key
-    whole = stem(key, get_stemmer_name(chart.grammar))
+    whole = stem(key, chart.grammar)
     if whole in nouns or not key.isalpha():
         return whole
     counters = (word for word, _ in chart.grammar.list_words("counter") if key.endswith(word))
@@ -200,5 +198,4 @@ def _get_nouns(specs: tuple[FieldSpec, ...], grammar: Grammar) -> Mapping[str, f
 def _list_stems(words: Sequence[str], grammar: Grammar) -> frozenset[str]:
     """The stems of words that may be counted; head fields have counters for theirs."""
     small = {word for class_name in ("filler", "measure", "head_field") for word, _ in grammar.list_words(class_name)}
-    name = get_stemmer_name(grammar)
-    return frozenset(stem(word, name) for word in map(fold, words) if word.isalpha() and word not in small)
+    return frozenset(stem(word, grammar) for word in map(fold, words) if word.isalpha() and word not in small)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.grammar import Grammar
-from convengine.engine.understanding.stems import get_stemmer_name, stem
+from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.words import split_text
 
 #: A word that so many options have tells none of them from the others.
@@ -81,12 +81,12 @@ def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
 
 def _add_naming(index: OptionIndex, word: str, grammar: Grammar, *, is_whole: bool) -> None:
     if is_whole:
-        index.naming |= {word, stem(word, get_stemmer_name(grammar))}
+        index.naming |= {word, stem(word, grammar)}
 
 
 def _add_word(index: OptionIndex, word: str, position: int, grammar: Grammar) -> None:
     """Add a word of an option: its forms, and if it is long enough, its beginnings and ends."""
-    for form in {word, stem(word, get_stemmer_name(grammar)), get_equals(grammar).get(word, word)}:
+    for form in {word, stem(word, grammar), get_equals(grammar).get(word, word)}:
         index.words.setdefault(form, set()).add(position)
         index.longest = max(index.longest, len(form))
     if len(word) > SHORTEST_PART:

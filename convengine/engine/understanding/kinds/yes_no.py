@@ -8,7 +8,7 @@ from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
 from convengine.engine.understanding.kinds.heads import list_names
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
-from convengine.engine.understanding.stems import get_stemmer_name, stem
+from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.words import split_text
 
 #: `means` of a name with words before it, or an answer behind it, that say whether it is wanted; and without any.
@@ -55,7 +55,7 @@ def _get_names(specs: tuple[FieldSpec, ...], grammar: Grammar) -> Mapping[frozen
 @lru_cache(maxsize=8192)
 def _fold(word: str, grammar: Grammar) -> str:
     """The stem of a word; of a word for people what it counts: "kids" are "children"."""
-    return next(iter(list_names((word,), grammar, "counter")), stem(word, get_stemmer_name(grammar)))
+    return next(iter(list_names((word,), grammar, "counter")), stem(word, grammar))
 
 
 def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], field: str) -> Span | None:

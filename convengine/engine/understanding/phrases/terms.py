@@ -6,11 +6,10 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
-import snowballstemmer
-
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.language import DEFAULT, Tables, get_tables, list_languages, read_table
 from convengine.engine.understanding.moves import MoveKind
+from convengine.engine.understanding.stems import stem_word
 from convengine.engine.understanding.understand import understand
 from convengine.engine.understanding.words import Lexicon, Word, fold, split_text
 from convengine.json_value import Json
@@ -49,7 +48,10 @@ class PhraseLanguage:
         #: By word or stem: the term of its irregular forms, or of a denial.
         self._terms: dict[str, str] = {}
         for forms in (*(group.split() for group in table.get("forms", ())), self._list_class("denial")):
-            self._add_forms(forms)
+            words = [*_list_keys(forms)]  # They stand for the first of them.
+            term = self.find_term(words[0]) if words else ""
+            for word in words:
+                self._terms |= {word: term, self.find_term(word): term}
         telling, plain = {*_list_keys(table.get("telling", ()))}, self._list_class(*_SMALL)
         light = {*_list_keys(table.get("light", ()))} | ({*self._list_class(*_LIGHT)} - {*plain} - telling)
         self.small = {*plain, *_list_keys(table.get("small", ()))} - telling - light
@@ -64,19 +66,12 @@ class PhraseLanguage:
     def _list_class(self, *names: str) -> list[str]:
         return [word for name in names for word, _ in self.tables.grammar.list_words(name)]
 
-    def _add_forms(self, forms: Iterable[str]) -> None:
-        """Add words that stand for the first of them."""
-        words = [*_list_keys(forms)]
-        term = self.find_term(words[0]) if words else ""
-        for word in words:
-            self._terms |= {word: term, self.find_term(word): term}
-
     def find_term(self, key: str, typed: str = "") -> str:
         """The term of a word; `typed`: as it is written, where that is known."""
         if key in self._terms:
             return self._terms[key]
-        stem = fold(_stem(typed or key, self.tables.stemmer))
-        return self._terms.get(stem, stem)
+        term = fold(stem_word(typed or key, self.tables.stemmer))
+        return self._terms.get(term, term)
 
     def read(self, text: str) -> list[TellingWord]:
         """The telling words of a text, each term once, without greetings and courtesies."""
@@ -94,14 +89,12 @@ class PhraseLanguage:
         return sum(_spell(word.key, self.lexicon) in self.small for word in words)
 
     def list_content(self, text: str) -> list[Word]:
-        """The words of a text without greetings and courtesies, as the tables spell them."""
+        """The words of a text as the tables spell them, without signs, greetings, courtesies, fillers of several words,
+        and endings of numbers.
+        """
         spelled = ((word, _spell(word.key, self.lexicon)) for word in split_text(text))
         words = [word if word.key == key else replace(word, key=key) for word, key in spelled]
-        return [*self._list_content(text, words)]
-
-    def _list_content(self, text: str, words: Sequence[Word]) -> Iterator[Word]:
-        """The words without signs, courtesies, fillers of several words, and endings of numbers."""
-        chart, at = Chart(self.tables.grammar, words, text), 0
+        chart, at, content = Chart(self.tables.grammar, words, text), 0, list[Word]()
         while at < len(words):
             end = at
             if words[at].key in self._surrounding:
@@ -109,8 +102,9 @@ class PhraseLanguage:
                 end = max(courtesy.end if courtesy else at, filler.end if filler and filler.end > at + 1 else at)
             is_ending = at > 0 and words[at].is_glued and words[at - 1].is_number  # "3rd", "10kg"
             if end == at and not words[at].is_sign and not is_ending:
-                yield words[at]
+                content.append(words[at])
             at = max(end, at + 1)
+        return content
 
 
 def _split(text: str) -> tuple[str, ...]:
@@ -171,9 +165,3 @@ def has_words(text: str | None) -> bool:
 @lru_cache(maxsize=_CACHED)
 def _spell(key: str, lexicon: Lexicon) -> str:
     return key if lexicon.has(key) else lexicon.spell(key) or key
-
-
-@lru_cache(maxsize=_CACHED)
-def _stem(word: str, algorithm: str) -> str:
-    # A stemmer keeps the word that it works on, so threads do not share one.
-    return str(snowballstemmer.stemmer(algorithm).stemWord(word)) if algorithm else word
