@@ -46,21 +46,15 @@ def read_times(phrase: Phrase, now: datetime, held: int | None = None) -> Times:
     if phrase.means == "part":
         return Times(hours=tuple(slots["day_part"])) if "day_part" in slots else Times(hours=(0, 24))
     if phrase.means in ("after_now", "after_held_time"):
-        return _read_shift(phrase, now, held)
+        parts = read_parts(slots["time_length"]) if "time_length" in slots else {}
+        minutes = count_seconds(parts) // 60 * slots.get("sign", 1)
+        if phrase.means == "after_now":  # Also where clocks change in between.
+            return Times(moment=(now.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(now.tzinfo))
+        return Times() if held is None else Times(((held + minutes) % DAY,))  # "An hour later"
     clock = next(slots[name] for name in _TIMES if name in slots)
     times = _MEANINGS[clock.means](clock.slots)
     part = slots.get("day_part")
     return narrow_times(times, tuple(part)) if part else times
-
-
-def _read_shift(phrase: Phrase, now: datetime, held: int | None) -> Times:
-    """ "In two hours"; "an hour later" than the time that the field holds."""
-    slots = phrase.slots
-    parts = read_parts(slots["time_length"]) if "time_length" in slots else {}
-    minutes = count_seconds(parts) // 60 * slots.get("sign", 1)
-    if phrase.means == "after_now":  # Also where clocks change in between.
-        return Times(moment=(now.astimezone(UTC) + timedelta(minutes=minutes)).astimezone(now.tzinfo))
-    return Times() if held is None else Times(((held + minutes) % DAY,))
 
 
 def list_starts(day: date, times: Times) -> list[datetime]:

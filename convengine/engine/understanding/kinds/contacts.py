@@ -1,6 +1,6 @@
 """Phone numbers, e-mail addresses, post codes and bank accounts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from convengine.engine.rules.patterns import compile_pattern
@@ -43,10 +43,13 @@ class PhoneFinder:
         while at < len(chart.words):
             end, digits = _find_phone_end(chart.words, at, run_ends[at]), ""
             if end > at:
-                text = chart.text[chart.words[at].start : chart.words[end - 1].end]
+                text = chart.quote(at, end)
                 digits = "".join(filter(str.isdecimal, text))
             elif chart.words[at].key in chart.grammar.words:
-                end, text = _spell_digits(chart, at)
+                end, text = at, ""  # "Oh seven seven double oh"
+                while match := chart.match_longest("spoken_digit", end):
+                    value, end = match.value, match.end
+                    text += str(next(iter(value.slots.values()))) * 2 if isinstance(value, Phrase) else str(value)
                 digits = text if len(text) >= _FEWEST_SPOKEN_DIGITS else ""
             if _FEWEST_ASKED_DIGITS <= len(digits) <= _MOST_PHONE_DIGITS:
                 is_weak = len(digits) < _FEWEST_STRONG_DIGITS
@@ -70,16 +73,6 @@ class PhoneFinder:
             return None if not is_meant else accept(text.strip(), "country") if is_strange else resolved
         is_sure = is_written or spec.country or not resolved.value.startswith("+")
         return resolved if is_sure else accept(resolved.value, "country")
-
-
-def _spell_digits(chart: Chart, start: int) -> tuple[int, str]:
-    """The end and the digits of "oh seven seven double oh" from a word on."""
-    digits, at = "", start
-    while match := chart.match_longest("spoken_digit", at):
-        value = match.value
-        digits += str(next(iter(value.slots.values()))) * 2 if isinstance(value, Phrase) else str(value)
-        at = match.end
-    return at, digits
 
 
 def _list_run_ends(words: Sequence[Word]) -> list[int]:
@@ -176,23 +169,18 @@ class EmailFinder:
 def _find_email(chart: Chart, at: int) -> Span | None:
     """The address around an @, or its beginning before one that ends it.
 
-    Returns None if nothing stands before the @.
+    Returns None if nothing stands before the @ without a blank, or more than an address has.
     """
-    words, start, end = chart.words, _find_email_start(chart.words, at), at + 1
+    words, start, end = chart.words, at, at + 1
+    while start and at - start <= _MOST_EMAIL_WORDS and words[start].is_glued and _is_email_part(words[start - 1]):
+        start -= 1
+    if start == at or at - start > _MOST_EMAIL_WORDS:
+        return None
     while end < len(words) and words[end].is_glued and _is_email_part(words[end]) and end - at < _MOST_EMAIL_WORDS:
         end += 1
     while end > at + 1 and words[end - 1].key in _EMAIL_ENDS:
         end -= 1
-    text = chart.text[words[start].start : words[end - 1].end]
-    return Span(Sort.EMAIL, start, end, Phrase("email", {"text": text})) if start < at else None
-
-
-def _find_email_start(words: Sequence[Word], at: int) -> int:
-    """The start of what stands before an @ without a blank; `at` where nothing does, or more than an address has."""
-    start = at
-    while start and at - start <= _MOST_EMAIL_WORDS and words[start].is_glued and _is_email_part(words[start - 1]):
-        start -= 1
-    return at if at - start > _MOST_EMAIL_WORDS else start
+    return Span(Sort.EMAIL, start, end, Phrase("email", {"text": chart.quote(start, end)}))
 
 
 def _is_email_part(word: Word) -> bool:
@@ -263,8 +251,8 @@ class PostcodeFinder:
         while at < len(chart.words):
             ends = [end for end in _list_code_ends(chart.words, at) if _is_some_postcode(chart, at, end)]
             if ends:
-                text = chart.text[chart.words[at].start : chart.words[ends[-1] - 1].end]
-                spans.append(Span(Sort.POSTCODE, at, ends[-1], Phrase("postcode", {"text": text}), is_weak=True))
+                phrase = Phrase("postcode", {"text": chart.quote(at, ends[-1])})
+                spans.append(Span(Sort.POSTCODE, at, ends[-1], phrase, is_weak=True))
             at = ends[-1] if ends else at + 1
         return spans
 
@@ -305,18 +293,14 @@ def _get_any_postcode() -> str:
     return "|".join((*spelled, *(str(rules["postcode"]) for rules in countries)))
 
 
-def _strip_prefix(compact: str, rules: Mapping[str, object]) -> str:
-    prefix = str(rules.get("prefix", ""))
-    rest = compact.removeprefix(prefix).removeprefix("-") if prefix else compact
-    return rest if rest.isdecimal() else compact
-
-
 def check_postcode(text: str, country: str) -> Resolved:
     """The post code as its country writes it, or why it is none; of an unknown country in capitals."""
     rules = get_countries().get(country)
     if rules is None:
         return accept(" ".join(text.upper().split()))
-    compact = _strip_prefix("".join(text.split()).upper(), rules)
+    compact, prefix = "".join(text.split()).upper(), str(rules.get("prefix", ""))
+    rest = compact.removeprefix(prefix).removeprefix("-") if prefix else compact
+    compact = rest if rest.isdecimal() else compact
     for spelled in (compact, compact.replace("-", "")):
         pattern = compile_pattern(str(rules["postcode"]), ignore_case=False)
         if pattern.fits(spelled) and (match := pattern.search(spelled)):

@@ -125,7 +125,7 @@ def _narrow(spec: FieldSpec, starts: list[datetime], times: Times, now: datetime
     local = [(start, start.replace(tzinfo=None)) for start in starts]
     allowed = [start for start, own in local if (first is None or own >= first) and (last is None or own <= last)]
     if not allowed:
-        return refuse_bounds(_write(starts[0], zone), first, last)
+        return refuse_bounds(next(iter(list_offsets(starts[0], zone)), starts[0].isoformat()), first, last)
     meant = _prefer_usual(allowed, times)
     texts = [text for start in meant for text in list_offsets(start, zone)]
     if not texts:
@@ -146,10 +146,6 @@ def list_offsets(start: datetime, zone: ZoneInfo | None) -> list[str]:
         moment for moment in both if moment.astimezone(ZoneInfo("UTC")).astimezone(zone).replace(tzinfo=None) == start
     ]
     return list(dict.fromkeys(moment.isoformat() for moment in real))
-
-
-def _write(start: datetime, zone: ZoneInfo | None) -> str:
-    return next(iter(list_offsets(start, zone)), start.isoformat())
 
 
 def _refuse_half(day: Phrase | None, days: tuple[date, ...], times: Times, context: DayContext) -> Resolved | None:

@@ -3,7 +3,7 @@
 from calendar import monthrange
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, tzinfo
+from datetime import date, datetime, timedelta
 
 from convengine.json_value import Json
 
@@ -124,16 +124,11 @@ def read_moment_bound(bound: Json, now: datetime, *, is_last: bool) -> datetime 
         moment = datetime.fromisoformat(bound.strip())
     except ValueError:
         return None
-    moment = _make_local(moment, zone)
-    return moment + end_of_day if is_last and len(text) == len("2026-01-01") else moment
-
-
-def _make_local(moment: datetime, zone: tzinfo | None) -> datetime:
-    """A moment in a time zone, without it. As it is written if one of them is unknown, or if no calendar has it."""
     if moment.tzinfo and zone:
-        with suppress(OverflowError):
+        with suppress(OverflowError):  # As it is written if no calendar has it.
             moment = moment.astimezone(zone)
-    return moment.replace(tzinfo=None)
+    moment = moment.replace(tzinfo=None)
+    return moment + end_of_day if is_last and len(text) == len("2026-01-01") else moment
 
 
 def read_time_bound(bound: Json) -> int | None:
@@ -160,11 +155,7 @@ def _shift_anchor(bound: str, base: datetime) -> datetime | None:
     unit = _UNITS.get(rest[1 + len(digits) :])
     if rest[0] not in "+-" or not 0 < len(digits) <= 5 or unit is None:
         return None
-    return _shift_moment(base, int(digits) * (-1 if rest[0] == "-" else 1), unit)
-
-
-def _shift_moment(base: datetime, number: int, unit: str) -> datetime | None:
-    """A moment some units later. Returns None if the calendar has no such day."""
+    number = int(digits) * (-1 if rest[0] == "-" else 1)
     try:
         if unit in ("hour", "minute"):
             return base + timedelta(minutes=number * (60 if unit == "hour" else 1))

@@ -95,10 +95,6 @@ def _refuse_weekday(weekday: int, day: date) -> Resolved:
     return refuse(Reason.WEEKDAY_MISMATCH, weekday=weekday, date=day.isoformat())
 
 
-def _read_relative_day(slots: Slots, context: DayContext) -> Days:
-    return (context.today + timedelta(days=slots["relative_day"]),)
-
-
 def _read_weekday(slots: Slots, context: DayContext) -> Days:
     """ "Friday" alone: in the period, else the next one or the last; on that day itself, both are meant."""
     today, weekday = context.today, slots["weekday"]
@@ -127,14 +123,6 @@ def _read_weekday_next(slots: Slots, context: DayContext) -> Days:
 def _read_weekday_after_next(slots: Slots, context: DayContext) -> Days:
     days = _read_weekday_next(slots, context)
     return tuple(day + timedelta(days=7) for day in days) if isinstance(days, tuple) else days
-
-
-def _read_weekday_of_week(slots: Slots, context: DayContext) -> Days:
-    return (find_monday(context.today) + timedelta(days=7 * slots["weeks"] + slots["weekday"]),)
-
-
-def _read_weekday_last(slots: Slots, context: DayContext) -> Days:
-    return (find_weekday_before(context.today, slots["weekday"]),)
 
 
 def _read_weekday_later(slots: Slots, context: DayContext) -> Days:
@@ -166,10 +154,6 @@ def _read_after_held(slots: Slots, context: DayContext) -> Days:
     """ "A week later": behind the day that the message changes, else behind that of the field before."""
     base = context.held or context.earlier
     return (add_units(base, slots["count"] * slots.get("sign", 1), slots["unit"]),) if base else None
-
-
-def _read_day_of_month(slots: Slots, context: DayContext) -> Days:
-    return _place_day(slots, context, slots["month_day"], slots.get("month", slots.get("month_number")))
 
 
 def _list_near_days(number: int, base: date, context: DayContext) -> list[date]:
@@ -242,10 +226,6 @@ def _read_numeric(slots: Slots, context: DayContext) -> Days:
     return tuple(dict.fromkeys(days)) or placed[0]
 
 
-def _read_iso(slots: Slots, context: DayContext) -> Days:
-    return _place_day(slots, context, slots["two_digits_2"], slots["two_digits"])
-
-
 def _read_holiday(slots: Slots, context: DayContext) -> Days:
     """The days of a feast. A feast of several days is refused, because it does not say which day."""
     years = _list_years(slots, context)
@@ -302,16 +282,6 @@ def _read_month_period(slots: Slots, context: DayContext) -> Days:
     return _refuse_period(first, find_month_end(first), context)
 
 
-def _read_unknown(slots: Slots, context: DayContext) -> Days:
-    """A day that the words name in a way that is not known here: "the Friday after my birthday"."""
-    return refuse(Reason.DAY_MISSING)
-
-
-def _read_no_day(slots: Slots, context: DayContext) -> Days:
-    """Words that look like a day: "for the second time", and the German "good morning", which has the word tomorrow."""
-    return None
-
-
 def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
     """A day and month in the year that is named, or in the one that is meant."""
     years: Sequence[int] = _list_years(slots, context)
@@ -355,30 +325,36 @@ def _list_years(slots: Slots, context: DayContext) -> list[int]:
 
 
 _MEANINGS: Mapping[str, Callable[[Slots, DayContext], Days]] = {
-    "relative_day": _read_relative_day,
+    "relative_day": lambda slots, context: (context.today + timedelta(days=slots["relative_day"]),),
     "weekday": _read_weekday,
     "weekday_this": _read_weekday_this,
     "weekday_next": _read_weekday_next,
-    "weekday_of_week": _read_weekday_of_week,
-    "weekday_last": _read_weekday_last,
+    "weekday_of_week": lambda slots, context: (
+        find_monday(context.today) + timedelta(days=7 * slots["weeks"] + slots["weekday"]),
+    ),
+    "weekday_last": lambda slots, context: (find_weekday_before(context.today, slots["weekday"]),),
     "weekday_after_next": _read_weekday_after_next,
     "weekday_later": _read_weekday_later,
     "relative": _read_relative,
     "eight_days": _read_eight_days,
     "after_held": _read_after_held,
-    "day_of_month": _read_day_of_month,
+    "day_of_month": lambda slots, context: _place_day(
+        slots, context, slots["month_day"], slots.get("month", slots.get("month_number"))
+    ),
     "day_only": _read_day_only,
     "day_of_relative_month": _read_day_of_relative_month,
     "weekday_of_month": _read_weekday_of_month,
     "month_end": _read_month_end,
     "numeric": _read_numeric,
-    "iso": _read_iso,
+    "iso": lambda slots, context: _place_day(slots, context, slots["two_digits_2"], slots["two_digits"]),
     "holiday": _read_holiday,
     "holiday_shift": _read_holiday_shift,
     "weekday_by_holiday": _read_weekday_by_holiday,
     "week": _read_week,
     "weekend": _read_weekend,
     "month_period": _read_month_period,
-    "unknown": _read_unknown,
-    "no_day": _read_no_day,
+    # A day that the words name in a way that is not known here: "the Friday after my birthday".
+    "unknown": lambda slots, context: refuse(Reason.DAY_MISSING),
+    # Words that look like a day: "for the second time", and the German "good morning", which has the word tomorrow.
+    "no_day": lambda slots, context: None,
 }

@@ -16,15 +16,7 @@ from convengine.engine.understanding.kinds.find import find_phrases, is_range, s
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.span import (
-    Reason,
-    Resolved,
-    Situation,
-    Sort,
-    Span,
-    choose_among,
-    refuse,
-)
+from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
 from convengine.engine.understanding.words import fold
 from convengine.json_value import Json
 

@@ -27,16 +27,12 @@ _LONGEST_OF_RANGE = 2
 def find_telling_words(chart: Chart) -> frozenset[int]:
     """The words of a message without the small ones that may stand beside a whole answer; found once."""
     if chart.telling is None:
-        chart.telling = _find_telling_words(chart)
+        covered = set[int]()
+        for at in range(len(chart.words)):
+            ends = [match.end for name in _BESIDE_WHOLE if (match := chart.match_longest(name, at))]
+            covered |= set(range(at, max(ends, default=at)))
+        chart.telling = chart.content - covered
     return chart.telling
-
-
-def _find_telling_words(chart: Chart) -> frozenset[int]:
-    covered = set[int]()
-    for at in range(len(chart.words)):
-        ends = [match.end for name in _BESIDE_WHOLE if (match := chart.match_longest(name, at))]
-        covered |= set(range(at, max(ends, default=at)))
-    return chart.content - covered
 
 
 def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:

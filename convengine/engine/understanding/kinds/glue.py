@@ -20,7 +20,10 @@ _BARE = frozenset({"day_number", "past"})
 def mark_touched(chart: Chart, spans: Sequence[Span]) -> list[Span]:
     """The spans; a value that something unread touches is marked."""
     starts = {(span.sort, span.start) for span in spans}
-    has_unread = chart.grammar.is_borrowed and _has_unread(chart, spans)
+    # In a language without tables, a word that neither the tables nor a value has may change a number.
+    strange = chart.content - cover(spans) if chart.grammar.is_borrowed else ()
+    keys = (chart.words[at].key for at in strange)
+    has_unread = any(key not in chart.grammar.words and key not in chart.grammar.talk for key in keys)
     plain = cover(span for span in spans if not span.is_weak)
     return [
         replace(span, is_touched=True)
@@ -37,12 +40,6 @@ def _is_one_of_numbers(chart: Chart, span: Span, plain: set[int]) -> bool:
         return False
     beside = (*range(max(0, span.start - 2), span.start), *range(span.end, min(len(chart.words), span.end + 2)))
     return any(chart.words[at].is_number and at not in plain for at in beside)
-
-
-def _has_unread(chart: Chart, spans: Sequence[Span]) -> bool:
-    """True for a word that neither the tables nor a value has: in a language without tables it may change a number."""
-    known, valued = chart.grammar.words | chart.grammar.talk, cover(spans)
-    return any(at not in valued and chart.words[at].key not in known for at in chart.content)
 
 
 def _is_touched(chart: Chart, span: Span, starts: set[tuple[Sort, int]]) -> bool:

@@ -1,6 +1,6 @@
 """Lengths of time as people say them: "two weeks", "90 minutes", "half an hour", stored as ISO 8601."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
@@ -33,7 +33,12 @@ class LengthFinder:
 
         Of "2-3 days", the last one is a length; the first has its unit (`pairs`).
         """
-        return [*find_phrases(chart, Sort.LENGTH), *_list_last_of_ranges(chart)]
+        spans = [*find_phrases(chart, Sort.LENGTH)]
+        for at in range(2, len(chart.words)):
+            match = chart.match_longest(Sort.LENGTH, at) if is_range(chart.words, at - 2) else None
+            if match is not None and match.value.means != "bare":
+                spans.append(Span(Sort.LENGTH, at, match.end, match.value))
+        return spans
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
         """The length within the bounds of a field.
@@ -44,13 +49,6 @@ class LengthFinder:
             return refuse(Reason.UNIT_MISSING, number=span.phrase.slots["amount"]) if is_meant else None
         parts = read_parts(span.phrase)
         return take_length(spec, parts) if parts else None
-
-
-def _list_last_of_ranges(chart: Chart) -> Iterator[Span]:
-    for at in range(2, len(chart.words)):
-        match = chart.match_longest(Sort.LENGTH, at) if is_range(chart.words, at - 2) else None
-        if match is not None and match.value.means != "bare":
-            yield Span(Sort.LENGTH, at, match.end, match.value)
 
 
 def take_length(spec: FieldSpec, parts: Parts) -> Resolved:
@@ -69,26 +67,23 @@ def _read_bound(bound: Json) -> int | None:
 
 
 def read_parts(phrase: Phrase) -> Parts:
-    """The units and numbers of a phrase; empty where it is not exact: "half a month"."""
+    """The units and numbers of a phrase; empty where it is not exact ("half a month"), and for an enumeration with a
+    unit that is said twice, or a larger one after a smaller.
+    """
     slots = phrase.slots
     if phrase.means == "half":
         return _split_fraction(slots.get("count", slots.get("half_count", 0)) + 0.5, slots["any_unit"])
     if phrase.means == "quarters":
         return _split_fraction(slots["quarters"] / 4, slots.get("any_unit", "hour"))
-    return _add_amounts(slots)
-
-
-def _add_amounts(slots: Mapping[str, Json]) -> Parts:
-    """The units and numbers of an enumeration; empty if a unit is said twice, or a larger one after a smaller."""
     named = [(slots["amount"], slots.get("any_unit") or slots["time_unit"])]
     named += [(slots["minutes_of"], "minute")] if "minutes_of" in slots else []
     named += [(slots[f"amount_{n}"], slots[f"any_unit_{n}"]) for n in (2, 3) if f"amount_{n}" in slots]
     parts: Parts = {}
     for number, unit in named:
-        for smaller, count in _split_fraction(float(number), unit).items():
-            if smaller in parts:
-                return {}
-            parts[smaller] = count
+        split = _split_fraction(float(number), unit)
+        if not parts.keys().isdisjoint(split):
+            return {}
+        parts |= split
     return parts if list(parts) == sorted(parts, key=_ORDER.index) else {}
 
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import pairwise, product
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Match, Phrase
+from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.kinds.heads import (
     PERSON,
@@ -133,12 +133,9 @@ def _mark_parts(spans: Sequence[Span]) -> Sequence[Span]:
     """The "2 adults" of "2 adults and 2 kids" are not all of the guests."""
     if sum(span.phrase.means == "counted" for span in spans) < 2:
         return spans
-    return [
-        replace(span, phrase=Phrase("counted", {**span.phrase.slots, "is_part": True}))
-        if span.phrase.means == "counted"
-        else span
-        for span in spans
-    ]
+    parts = [Phrase("counted", {**span.phrase.slots, "is_part": True}) for span in spans]
+    pairs = zip(spans, parts, strict=True)
+    return [replace(span, phrase=part) if span.phrase.means == "counted" else span for span, part in pairs]
 
 
 def _bind_measure(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Span:
@@ -180,26 +177,18 @@ def _is_corrected(chart: Chart, start: int, end: int) -> bool:
 def _is_part(chart: Chart, span: Span) -> bool:
     """True for the "-5" of "A-5", and for each "one" of "one oh one", which is not read as a whole."""
     first, behind = chart.words[span.start], chart.match("spoken_digit", span.end)
-    if span.is_weak and (behind or any(match.end == span.start for match in _list_spoken_before(chart, span.start))):
+    before = chart.match("spoken_digit", span.start - 1) if span.start else ()
+    if span.is_weak and (behind or any(match.end == span.start for match in before)):
         return True
     return first.key == "-" and first.is_glued and not chart.words[span.start - 1].is_sign
 
 
-def _list_spoken_before(chart: Chart, start: int) -> Sequence[Match]:
-    """The digits in words from the word before on."""
-    return chart.match("spoken_digit", start - 1) if start else ()
-
-
 def _read_numbers(slots: Mapping[str, Json], locale: str) -> tuple[Decimal, ...]:
-    """The numbers of a phrase; two of "2-3"."""
-    if "number_value_2" in slots:
-        return _read_both(slots["number_value"], slots["number_value_2"], locale)
-    name = next((name for name in _NUMBERS if name in slots), "")
-    return read_values(slots[name], locale) if name else ()
-
-
-def _read_both(first: Json, second: Json, locale: str) -> tuple[Decimal, ...]:
-    """The numbers of "2-3" and of "1-2k", where both are thousands."""
+    """The numbers of a phrase; two of "2-3" and of "1-2k", where both are thousands."""
+    if "number_value_2" not in slots:
+        name = next((name for name in _NUMBERS if name in slots), "")
+        return read_values(slots[name], locale) if name else ()
+    first, second = slots["number_value"], slots["number_value_2"]
     early, late = read_values(first, locale), read_values(second, locale)
     scale = Decimal(1) if _has_scale(first) else _find_scale(second)
     if late and all(number * scale < min(late) for number in early):

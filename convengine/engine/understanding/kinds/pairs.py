@@ -1,8 +1,7 @@
 """Two values that are one answer: "from the 3rd to the 7th", "2 or 3 hours", "3 or 4pm"."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from datetime import date
 from itertools import pairwise
 
 from convengine.engine.understanding.field import FieldSpec
@@ -49,7 +48,7 @@ def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) 
             is_part = span.is_weak and taken.issuperset(range(span.start, span.end))
             (parts_of_others if is_part else values).append(span)
         fields = [spec.name for spec in specs if sort in list_sorts(spec)] if values else []
-        joined += [*parts_of_others, *_join(chart, [*_add_halves(chart, values, taken)], fields)]
+        joined += [*parts_of_others, *_join(chart, _add_halves(chart, values, taken), fields)]
     return tuple(add_picks(chart, mark_touched(chart, joined), specs))
 
 
@@ -99,12 +98,10 @@ def _join_pair(first: Span, last: Span, joint: str, fields: Sequence[str]) -> li
 
 def _give_last(chart: Chart, span: Span, field: str) -> Span:
     """The "until the 8th" of two fields, for the last one; also a weekday."""
-    start = next((at for at in range(max(0, span.start - 2), span.start) if _ends_range(chart, at, span.start)), None)
+    before = range(max(0, span.start - 2), span.start)
+    ends = ((at, match.end) for at in before for match in chart.match("range_end", at))
+    start = next((at for at, end in ends if end == span.start), None)
     return span if start is None else replace(span, start=start, field=field, is_weak=False)
-
-
-def _ends_range(chart: Chart, at: int, start: int) -> bool:
-    return any(match.end == start for match in chart.match("range_end", at))
 
 
 def _find_joint(chart: Chart, start: int, end: int) -> str:
@@ -116,24 +113,21 @@ def _find_joint(chart: Chart, start: int, end: int) -> str:
     return ""
 
 
-def _add_halves(chart: Chart, spans: Sequence[Span], others: Collection[int]) -> Iterator[Span]:
+def _add_halves(chart: Chart, spans: Sequence[Span], others: Collection[int]) -> list[Span]:
     """The spans, with the halves that have the unit of the other one: the 2 of "2 or 3 hours", the two of "a week or
     two". `others`: words of values of other sorts.
     """
-    halves = [half for span in spans if not span.is_weak for half in _list_halves(chart, span, spans, others)]
+    strong, halves = [span for span in spans if not span.is_weak], list[Span]()
+    plain = {*others} | cover(strong)
+    for span in strong:
+        before, behind = range(max(0, span.start - 5), span.start - 1), range(span.end + 1, span.end + 2)
+        for starts in (before,) if span.sort is Sort.DAY else (before, behind):
+            half = _find_half(chart, span, [at for at in starts if at not in plain])
+            if half and _find_joint(chart, min(half.end, span.end), max(half.start, span.start)):
+                halves.append(half)
     for half in halves:
         spans = [span for span in spans if span.end <= half.start or half.end <= span.start]
-    yield from sorted([*spans, *halves], key=lambda span: span.start)
-
-
-def _list_halves(chart: Chart, span: Span, spans: Sequence[Span], others: Collection[int]) -> Iterator[Span]:
-    """The numbers before and behind a span that have its unit, with a joint between."""
-    plain = {*others} | cover(other for other in spans if not other.is_weak)
-    before, behind = range(max(0, span.start - 5), span.start - 1), range(span.end + 1, span.end + 2)
-    for starts in (before,) if span.sort is Sort.DAY else (before, behind):
-        half = _find_half(chart, span, [at for at in starts if at not in plain])
-        if half and _find_joint(chart, min(half.end, span.end), max(half.start, span.start)):
-            yield half
+    return sorted([*spans, *halves], key=lambda span: span.start)
 
 
 def _find_half(chart: Chart, span: Span, starts: Sequence[int]) -> Span | None:
@@ -186,7 +180,7 @@ def _resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, 
     if span.sort is Sort.MOMENT:
         return _resolve_moments(finder, (first, last), spec, situation)
     early = _resolve_single(finder, first, spec, situation, is_meant=True)
-    if day := _find_day(span, early):
+    if span.sort is Sort.DAY and early and early.is_value and (day := read_day(early.value)):
         # "Tomorrow or the day after"
         situation = replace(situation, earlier_days={**situation.earlier_days, spec.name: day})
     late = _resolve_single(finder, last, spec, situation, is_meant=True)
@@ -219,8 +213,3 @@ def _resolve_single(
         return finder.resolve(span, spec, situation, is_meant=is_meant)
     except OverflowError:
         return refuse(Reason.INVALID_DATE)
-
-
-def _find_day(span: Span, early: Resolved | None) -> date | None:
-    """The day that the first value of a pair of days is. Returns None for other pairs, and for what is no day."""
-    return read_day(early.value) if early and early.is_value and span.sort is Sort.DAY else None

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Match, Phrase
+from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.name_parts import FAMILY, GIVEN, WHOLE, find_part, split_name
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
@@ -75,7 +75,10 @@ def _list_names(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
     `is_only`: the form takes no other text, so that "for Ann" and two new words with capitals are a name, too.
     """
     yield from _list_names_behind(chart, is_only=is_only)
-    yield from _list_names_before(chart)
+    for at in range(1, len(chart.words)):  # Before words such as "is my name".
+        start = _find_start(chart, at) if chart.match("name_lead_out", at) else at
+        if start < at and not chart.words[at].is_mended:
+            yield _Name(start, at)
     yield from _list_runs(chart, is_only=is_only)
     if rest := _find_rest(chart):
         yield _Name(*rest, not (is_only and _is_fragment(chart, *rest)))
@@ -103,14 +106,6 @@ def _begins_with_name(chart: Chart) -> bool:
     return _may_be_name(chart, 0, end) and _find_end(chart, 0, is_sure=False) == end if end else False
 
 
-def _list_names_before(chart: Chart) -> Iterator[_Name]:
-    """The names before words such as "is my name"."""
-    for at in range(1, len(chart.words)):
-        start = _find_start(chart, at) if chart.match("name_lead_out", at) else at
-        if start < at and not chart.words[at].is_mended:
-            yield _Name(start, at)
-
-
 def _list_runs(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
     """Words with capitals that are all of what stands between two signs or numbers: "Max Power", "A. Hill (Mrs)"."""
     words, first = chart.words, 0
@@ -119,10 +114,11 @@ def _list_runs(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
             first += 1
             continue
         start = first
-        while not _is_initial(chart, start) and (match := _match_lead(chart, start)):
-            start = match.end
+        while not _is_initial(chart, start) and (lead_end := _find_lead_end(chart, start)) > start:
+            start = lead_end
         end = _find_end(chart, start, is_sure=False) if start < len(words) else start
-        if end > start and _ends_run(chart, end) and _may_be_name(chart, start, end):
+        ends_run = end == len(words) or not words[end].key[0].isalpha() or bool(chart.match("courtesy", end))
+        if end > start and ends_run and _may_be_name(chart, start, end):
             yield _Name(start, end, is_asked=not (is_only and start == first and _is_listed(chart, start, end)))
         first = max(end, first + 1)
         while first < len(words) and words[first].key[0].isalpha():
@@ -136,20 +132,15 @@ def _is_listed(chart: Chart, start: int, end: int) -> bool:
     return is_new and before in _PARTING and behind in (*_PARTING, ".")
 
 
-def _match_lead(chart: Chart, at: int) -> Match | None:
-    """Words that may introduce a name but do not belong to it. Returns None for other words."""
-    matches = [match for name in _LEADS for match in chart.match(name, at) if not _is_initial(chart, match.end - 1)]
-    return max(matches, key=lambda match: match.end, default=None)
+def _find_lead_end(chart: Chart, at: int) -> int:
+    """The end of words that may introduce a name but do not belong to it; the same for other words."""
+    ends = (match.end for name in _LEADS for match in chart.match(name, at))
+    return max((end for end in ends if not _is_initial(chart, end - 1)), default=at)
 
 
 def _is_initial(chart: Chart, at: int) -> bool:
     """True for the A of "A. Hill"."""
     return len(chart.words[at : at + 2]) == 2 and len(chart.words[at].key) == 1 and _joins(chart, at + 1)
-
-
-def _ends_run(chart: Chart, end: int) -> bool:
-    """True at the end of a message, and before a sign, a number or a courtesy."""
-    return end == len(chart.words) or not chart.words[end].key[0].isalpha() or bool(chart.match("courtesy", end))
 
 
 def _may_be_name(chart: Chart, start: int, end: int) -> bool:
@@ -163,31 +154,27 @@ def _may_be_name(chart: Chart, start: int, end: int) -> bool:
 def _widen(chart: Chart, name: _Name) -> _Name:
     """The name with the words with capitals beside it: the "Max" of "Max Power", the "An" of "Văn An"."""
     start, end = name.start, name.end
-    while start and (before := _find_before(chart, start)) < start and _belongs_before(chart, before):
+    while start:
+        # Behind the word before, the full stop of an initial may stand.
+        before = start - 1 - (start > 1 and chart.words[start - 1].key == "." and _joins(chart, start - 1))
+        if not _belongs_before(chart, before):
+            break
         start = before
     while end < len(chart.words) and _is_letters(chart, end) and _is_capital(chart, end) and not _is_small(chart, end):
         end += 1
     return name._replace(start=start, end=end)
 
 
-def _find_before(chart: Chart, start: int) -> int:
-    """The word before a name, behind which the full stop of an initial may stand; the same where a sign parts them."""
-    is_initial = start > 1 and chart.words[start - 1].key == "." and _joins(chart, start - 1)
-    return start - 1 - is_initial
-
-
 def _belongs_before(chart: Chart, at: int) -> bool:
-    is_initial = chart.words[at].end - chart.words[at].start == 1
-    classes = () if is_initial else (*_AROUND, *_NEVER, *_CUES, "question", "request", *_BESIDE)
-    if not is_initial and _is_second_part(chart, at):
+    if not (_is_letters(chart, at) and _is_capital(chart, at)):
         return False
-    return _is_letters(chart, at) and _is_capital(chart, at) and not any(chart.match(name, at) for name in classes)
-
-
-def _is_second_part(chart: Chart, at: int) -> bool:
-    """True for a word inside of what stands before a name: the "Namen" of "auf den Namen"."""
+    if chart.words[at].end - chart.words[at].start == 1:
+        return True
+    # The "Namen" of "auf den Namen" is inside of what stands before a name.
     starts = range(max(0, at - _MOST_WORDS), at)
-    return any(match.end > at for start in starts for name in _AROUND for match in chart.match(name, start))
+    if any(match.end > at for start in starts for name in _AROUND for match in chart.match(name, start)):
+        return False
+    return not any(chart.match(name, at) for name in (*_AROUND, *_NEVER, *_CUES, "question", "request", *_BESIDE))
 
 
 def _is_letters(chart: Chart, at: int) -> bool:
@@ -303,7 +290,10 @@ def _find_rest(chart: Chart) -> tuple[int, int] | None:
     if any(chart.match("move", at) and not chart.match("courtesy", at) for at in range(len(chart.words))):
         return None
     content: Sequence[int] = sorted(chart.content)
-    if not (len(content) > 1 and all(_is_in_run(chart, at) for at in content)):
+    # Each of "Max Power" has a capital, and a name may have it, whatever else it means.
+    capitals = (at for at in content if _is_capital(chart, at))
+    in_run = [at for at in capitals if not any(chart.match(name, at) for name in (*_NEVER, *_AROUND[1:]))]
+    if len(content) < 2 or len(in_run) < len(content):
         content = _find_name_words(chart)
     return (content[0], content[-1] + 1) if content and _is_whole(chart, content) else None
 
@@ -313,22 +303,14 @@ def _find_name_words(chart: Chart) -> Sequence[int]:
     around, has_fillers = _cover_around(chart)
     rest = sorted(chart.content - around)
     content = rest or sorted(chart.content)
-    if not (_may_name(chart, rest) if rest else _is_known_name(chart, content)):
+    if len({_is_capital(chart, at) for at in rest}) > 1:
+        return ()
+    are_names = all(_is_new(chart, at) or (_is_capital(chart, at) and not _is_small(chart, at)) for at in rest)
+    if not (are_names if rest else _is_known_name(chart, content)):
         return ()
     start = content[0]
     is_small = not _is_capital(chart, start) and (has_fillers or any(_is_capital(chart, at) for at in range(start)))
     return () if is_small else content
-
-
-def _may_name(chart: Chart, words: Sequence[int]) -> bool:
-    """True for words that may be a name, all with capitals or all without."""
-    are_names = all(_is_new(chart, at) or (_is_capital(chart, at) and not _is_small(chart, at)) for at in words)
-    return are_names and len({_is_capital(chart, at) for at in words}) == 1
-
-
-def _is_in_run(chart: Chart, at: int) -> bool:
-    """True for a word with a capital that a name may have: each of "Max Power", whatever else it means."""
-    return _is_capital(chart, at) and not any(chart.match(name, at) for name in (*_NEVER, *_AROUND[1:]))
 
 
 def _is_whole(chart: Chart, content: Sequence[int]) -> bool:
@@ -342,8 +324,10 @@ def _is_whole(chart: Chart, content: Sequence[int]) -> bool:
 def _cover_around(chart: Chart) -> tuple[set[int], bool]:
     """The words that may stand around a name, and whether one of them only fills."""
     around, has_fillers = set[int](), False
+    # The second of two words with capitals belongs to a new first one: "Lukas Freitag".
+    is_pair = len(chart.words) == 2 and _is_new(chart, 0) and _is_capital(chart, 0) and _is_capital(chart, 1)
     for at, word in enumerate(chart.words):
-        if word.is_mended or _is_second_of_two(chart, at):
+        if word.is_mended or (at == 1 and is_pair):
             continue
         ends = {name: match.end for name in (*_AROUND, *_BESIDE) if (match := chart.match_longest(name, at))}
         around |= set(range(at, max(ends.values(), default=at)))
@@ -358,17 +342,10 @@ def _is_known_name(chart: Chart, content: Sequence[int]) -> bool:
     return _is_capital(chart, content[0]) and not any(chart.match(name, content[0]) for name in _NEVER)
 
 
-def _is_second_of_two(chart: Chart, at: int) -> bool:
-    """True for a word with a capital behind a new one, and nothing else: "Lukas Freitag"."""
-    is_name = at == 1 and len(chart.words) == 2 and _is_capital(chart, at)
-    return is_name and _is_new(chart, 0) and _is_capital(chart, 0)
-
-
 def _deal(chart: Chart, name: _Name, parts: dict[str, str]) -> Iterator[Span]:
     """A span for each field, with its part of the name. Of several fields for a whole name, none is named."""
     start, end, is_single, is_asked = name
-    text = chart.text[chart.words[start].start : chart.words[end - 1].end]
-    given, family, whole = split_name(text)
+    given, family, whole = split_name(chart.quote(start, end))
     fields = {part: [path for path, own in parts.items() if own == part] for part in (WHOLE, GIVEN, FAMILY)}
     is_pair = bool(given and family)
     for part, value in ((WHOLE, whole), (GIVEN, given), (FAMILY, family or given)):

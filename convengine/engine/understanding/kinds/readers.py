@@ -48,16 +48,12 @@ def _read_numeral(words: Sequence[Word], start: int) -> Iterator[tuple[int, str]
     """A number in digits with its signs: `1.200,50`, `1 200`. Not part of a code, a time or a date."""
     if start >= len(words) or not words[start].is_number or len(words[start].key) > _MOST_DIGITS:
         return
-    if words[start].is_glued and _goes_before(words, start):
+    before = words[start - 1].key if start and words[start].is_glued else " "
+    if before.isalnum() or before in "._/:@":
         return
     text, end = _join_blanks(words, *_join_signs(words, start))
     if _is_plain(text) and not _goes_on(words, end):
         yield end, text
-
-
-def _goes_before(words: Sequence[Word], start: int) -> bool:
-    """True where what stands before a number without a blank makes a code, a time or a date of it."""
-    return start > 0 and (words[start - 1].key.isalnum() or words[start - 1].key in "._/:@")
 
 
 def _join_signs(words: Sequence[Word], start: int) -> tuple[str, int]:
