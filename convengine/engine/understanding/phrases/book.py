@@ -255,7 +255,8 @@ def _find_book(snapshot: Snapshot) -> PhraseBook:
     """The book of the phrases in use, kept with the table of phrases until they or its settings change."""
     synonyms, encoder = read_synonyms(snapshot), live_settings.read(snapshot, EMBEDDING_MODEL).value.strip()
     listed = [row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase and not blank(row.pattern)]
-    in_use = frozenset(intent for intent in {code(row.intent_code) for row in listed} if _is_in_use(snapshot, intent))
+    intents = {code(row.intent_code) for row in listed} - {ANY, UNKNOWN, ""}
+    in_use = frozenset(filter(snapshot.is_active, intents))
     words = tuple(dict.fromkeys(word for word in list_intent_words(snapshot) if word.intent in in_use))
     phrases = [Phrase(row.classifier_id, code(row.intent_code), row.pattern or "") for row in listed]
     used = [phrase for phrase in phrases if phrase.intent in in_use]
@@ -264,10 +265,6 @@ def _find_book(snapshot: Snapshot) -> PhraseBook:
     return snapshot.table(rows.Classifier).memo.get(
         ("phrase book", *made_from), lambda: PhraseBook(used, words, synonyms, encoder, lines)
     )
-
-
-def _is_in_use(snapshot: Snapshot, intent: str) -> bool:
-    return snapshot.is_active(intent) and intent not in (ANY, UNKNOWN, "")
 
 
 def read_synonyms(snapshot: Snapshot) -> Synonyms:

@@ -102,7 +102,10 @@ class Classifier:
             self._by_vector = VECTOR_SHARE * (texts.vectors.T @ self._by_term)
         of_phrases = texts.classes_of_texts[: texts.phrases]
         self._members = [np.flatnonzero(of_phrases == each) for each in range(1, len(texts.classes))]
-        self._odds_needed = np.array([_find_odds_needed(len(own), texts.phrases) for own in self._members])
+        #: The odds that an intent needs for a confidence of one half, by the numbers of its phrases and of all phrases.
+        #: One of few phrases gets low odds even if it is right, and the more so the more other phrases there are.
+        #: Chosen on public sets, with 1 to 20 phrases of 1 to 110 intents (docs/understanding.md).
+        self._odds_needed = np.array([0.48 * len(own) / sqrt(1 + texts.phrases / 35) for own in self._members])
 
     @property
     def substitution(self) -> str:
@@ -259,14 +262,18 @@ def _train_at_once(texts: TrainingTexts) -> Weights:
     """The weights of few texts, by their products, which are fewer than their terms."""
     from sklearn.linear_model import LogisticRegression
 
-    design = _make_design(texts)
+    words = (texts.table.matrix @ texts.table.matrix.T).toarray()
+    products = words + VECTOR_SHARE * (texts.vectors @ texts.vectors.T)
+    # The same text may stand for two intents.
+    products[np.diag_indices_from(products)] += 1e-4
+    #: A row for each text; two rows have the product of their texts.
+    design = np.linalg.cholesky(products.astype(np.float64)).astype(np.float32)
     model = LogisticRegression(C=_SHARPNESS, max_iter=300).fit(design, texts.classes_of_texts, texts.shares)
     by_row = np.linalg.solve(design.T.astype(np.float64), model.coef_.T.astype(np.float64))
     intercepts = model.intercept_
     if len(texts.classes) == 2:
         by_row = np.hstack([np.zeros_like(by_row), by_row])
         intercepts = np.array([0.0, *intercepts])
-
     return Weights(by_row.astype(np.float16), intercepts.astype(np.float32))
 
 
@@ -305,24 +312,6 @@ def _train_by_parts(texts: TrainingTexts) -> Weights:
     return Weights(weights[:-1].astype(np.float16), weights[-1].copy())
 
 
-def _make_design(texts: TrainingTexts) -> Numbers:
-    """A row for each text; two rows have the product of their texts."""
-    words = (texts.table.matrix @ texts.table.matrix.T).toarray()
-    products = words + VECTOR_SHARE * (texts.vectors @ texts.vectors.T)
-    # The same text may stand for two intents.
-    products[np.diag_indices_from(products)] += 1e-4
-    return np.linalg.cholesky(products.astype(np.float64)).astype(np.float32)
-
-
 def round_share(share: float) -> float:
     """Three digits, and never 1: that is a message that is a phrase."""
     return min(round(float(share), 3), 0.999)
-
-
-def _find_odds_needed(phrases: int, total: int) -> float:
-    """The odds that an intent needs for a confidence of one half, by the numbers of its phrases and of all phrases.
-
-    An intent of few phrases gets low odds even if it is right, and the more so the more other phrases there are.
-    Chosen on public sets, with 1 to 20 phrases of 1 to 110 intents (docs/understanding.md).
-    """
-    return 0.48 * phrases / sqrt(1 + total / 35)

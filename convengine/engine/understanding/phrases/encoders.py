@@ -124,16 +124,13 @@ class _Service:
             known = {key: self._vectors[key] for key in keys if key in self._vectors}
         new = [key for key in dict.fromkeys(keys) if key not in known]
         for start in range(0, len(new), BATCH):
-            known |= self._ask(name, new[start : start + BATCH])
+            if self.embed is None:
+                raise EncoderUnavailable("LLM_NOT_CONFIGURED", f"No connection to the model {name} is configured.")
+            part = new[start : start + BATCH]
+            vectors = self.embed(name, [text for _, text in part])
+            known |= {key: _scale(vector) for key, vector in zip(part, vectors, strict=True)}
         self.keep(known)
         return [known[key] for key in keys]
-
-    def _ask(self, name: str, keys: Sequence[_Key]) -> dict[_Key, Vector]:
-        """The vectors of new texts, by the service. Raises EncoderUnavailable."""
-        if self.embed is None:
-            raise EncoderUnavailable("LLM_NOT_CONFIGURED", f"No connection to the model {name} is configured.")
-        vectors = self.embed(name, [text for _, text in keys])
-        return {key: _scale(vector) for key, vector in zip(keys, vectors, strict=True)}
 
     def keep(self, vectors: Mapping[_Key, Vector]) -> None:
         """Keep vectors, and forget those that were not used for the longest time."""

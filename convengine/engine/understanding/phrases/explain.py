@@ -69,13 +69,11 @@ def explain_match(
     shares = []
     for word, rest in zip(words, rests, strict=False):
         shorter = match_phrases(snapshot, rest, interrupting=interrupting, own=own)
-        shares.append(WordShare(text[word.start : word.end], _find_confidence(shorter, best.intent)))
+        matching = (match for match in (*shorter.hits, *shorter.near) if match.intent == best.intent)
+        without = next((match.confidence for match in matching), None)
+        shares.append(WordShare(text[word.start : word.end], without))
     stray = _find_stray(get_phrase_book(snapshot), matches)
     return MatchAccount(matches, tuple(shares), len(words[MOST_WORDS:]), stray)
-
-
-def _find_confidence(matches: PhraseMatches, intent: str) -> float | None:
-    return next((match.confidence for match in (*matches.hits, *matches.near) if match.intent == intent), None)
 
 
 def _find_stray(book: PhraseBook, matches: PhraseMatches) -> StrayPhrase | None:

@@ -7,7 +7,7 @@ Words that no text of a table has count in that length: what a table does not kn
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from math import log, sqrt
@@ -72,8 +72,18 @@ class TextTable:
         self._by_term: csc_matrix | None = None
 
     def compute_terms(self, text: str) -> Terms:
-        """The known terms of another text."""
-        return self._compute_terms(self._count(text))
+        """The known terms of another text: of its words and its letters, each weighed in its group."""
+        terms = Terms([], [])
+        for counts in self._count(text):
+            known = {term: self._columns[term] for term in counts if term in self._columns}
+            weights = {
+                term: (1 + log(n)) * (self._rarities[known[term]] if term in known else self._rarest)
+                for term, n in counts.items()
+            }
+            length = sqrt(sum(weight * weight for weight in weights.values()))
+            terms.columns.extend(known.values())
+            terms.weights.extend(weights[term] / length for term in known)
+        return terms
 
     def compare(self, terms: Terms) -> Numbers:
         """How much each of the texts has in common with another one: 2 for the same text."""
@@ -110,20 +120,6 @@ class TextTable:
             words = words + Counter(f"={term}" for term in same)
         return words, letters
 
-    def _compute_terms(self, groups: Iterable[Counter[str]]) -> Terms:
-        """The known terms of counted words and letters, each weighed in its group."""
-        terms = Terms([], [])
-        for counts in groups:
-            known = {term: self._columns[term] for term in counts if term in self._columns}
-            weights = {
-                term: (1 + log(n)) * (self._rarities[known[term]] if term in known else self._rarest)
-                for term, n in counts.items()
-            }
-            length = sqrt(sum(weight * weight for weight in weights.values()))
-            terms.columns.extend(known.values())
-            terms.weights.extend(weights[term] / length for term in known)
-        return terms
-
 
 def spell_beginning(text: str) -> str:
     """A text with a small first letter and without its full stop."""
@@ -147,21 +143,19 @@ def _stack(columns: "array[int]", counts: "array[int]", sizes: "array[int]", rar
 
 
 def _count_terms(text: str) -> tuple[Counter[str], Counter[str]]:
-    """How often each word and pair of words is in a text, and each run of letters."""
+    """How often each word and pair of words is in a text, and each run of letters, told apart by its mark."""
     words = [word.key for word in split_text(text) if not word.is_sign][:_MOST_WORDS]
     pairs = (f"{first} {second}" for first, second in pairwise(words))
-    letters = (run for word in words for run in _list_runs(f" {word} "))
+    letters = (
+        f"~{word[start : start + size]}"
+        for word in (f" {word} " for word in words)
+        for size in range(_FEWEST_LETTERS, _MOST_LETTERS + 1)
+        for start in range(max(1, len(word) - size + 1))
+    )
     return Counter([*words, *pairs]), Counter(letters)
 
 
 _count_kept_terms = lru_cache(_KEPT)(_count_terms)
-
-
-def _list_runs(word: str) -> Iterator[str]:
-    """The letters in a row of a word between two blanks, told apart from whole words by their mark."""
-    for size in range(_FEWEST_LETTERS, _MOST_LETTERS + 1):
-        for start in range(max(1, len(word) - size + 1)):
-            yield f"~{word[start : start + size]}"
 
 
 def _map_synonyms(synonyms: Synonyms) -> Mapping[str, str]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.understand import Understanding, understand
 from convengine.engine.understanding.words import cover
@@ -13,22 +13,18 @@ _SMALL = ("courtesy", "joint", "lead_in", "filler")
 def find_force(understanding: Understanding, language: PhraseLanguage) -> Force:
     """ASKS for a question or a supposition, DENIES for a denial, else STATES.
 
-    "Could you …" asks for something to be done, and is no question.
+    "Please could you …" begins, but for small words, like an order, and is no question.
     """
     keys = [word.key for word in understanding.words]
-    forces = {clause.force for clause in understanding.clauses if not _orders(keys, clause, language)}
+    forces: set[Force] = set()
+    for clause in understanding.clauses:
+        small = cover(cue for cue in clause.cues if cue.name in _SMALL)
+        rest = next((at for at in range(clause.start, clause.end) if at not in small), clause.end - 1)
+        if clause.force is not Force.ASKS or not _has_order(keys, range(clause.start, rest + 1), language):
+            forces.add(clause.force)
     if forces & {Force.ASKS, Force.SUPPOSES}:
         return Force.ASKS
     return Force.DENIES if Force.DENIES in forces else Force.STATES
-
-
-def _orders(keys: Sequence[str], clause: Clause, language: PhraseLanguage) -> bool:
-    """True for a question that begins, but for small words, like an order: "please could you …"."""
-    if clause.force is not Force.ASKS:
-        return False
-    small = cover(cue for cue in clause.cues if cue.name in _SMALL)
-    rest = next((at for at in range(clause.start, clause.end) if at not in small), clause.end - 1)
-    return _has_order(keys, range(clause.start, rest + 1), language)
 
 
 def _has_order(keys: Sequence[str], starts: Iterable[int], language: PhraseLanguage) -> bool:

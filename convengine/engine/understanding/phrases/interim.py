@@ -50,8 +50,14 @@ class InterimClassifier:
         for each in np.argsort(-by_new)[:most]:
             intent = self._listed[each].intent
             confidences[intent] = max(confidences.get(intent, 0.0), min(round(float(by_new[each]), 3), 0.999))
-        ranked = (self._describe(intent, confidence, cosines) for intent, confidence in confidences.items())
-        return tuple(sorted(filter(None, ranked), key=lambda each: (-each.confidence, each.intent))[:most])
+        ranked: list[Ranked] = []
+        for intent, confidence in confidences.items():
+            members = np.flatnonzero(self._intents == intent)
+            if members.size:  # An intent of the last classifier may have no phrases any more.
+                nearest = members[cosines[members].argmax()]
+                likeness = round(float(cosines[nearest]), 3)
+                ranked.append(Ranked(intent, confidence, self._listed[nearest].text, likeness))
+        return tuple(sorted(ranked, key=lambda each: (-each.confidence, each.intent))[:most])
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         """How like a text each phrase is, from 0 to 1."""
@@ -64,11 +70,3 @@ class InterimClassifier:
 
     def _compare(self, vector: Vector) -> Vector:
         return (self._vectors @ vector).clip(0, 1)
-
-    def _describe(self, intent: str, confidence: float, cosines: Vector) -> Ranked | None:
-        """An intent with the nearest of its phrases. Returns None for an intent that has no phrases any more."""
-        members = np.flatnonzero(self._intents == intent)
-        if not members.size:
-            return None
-        nearest = members[cosines[members].argmax()]
-        return Ranked(intent, confidence, self._listed[nearest].text, round(float(cosines[nearest]), 3))

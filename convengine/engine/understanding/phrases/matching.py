@@ -1,8 +1,7 @@
 """The intents that a message means by the phrases of a snapshot."""
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import Any, NamedTuple
 
 from convengine.engine.cached_property import cached_property
@@ -126,13 +125,10 @@ def match_message(
     )
     if message.says_nothing:
         return choice.choose(())
-    if same := _match_surely(filter(choice.may_count, message.identical)):
-        return choice.choose(same)
-    substitution, ranked, lines = (
-        message.substitution,
-        [*message.learned],
-        message.list_lines(interrupting=interrupting),
-    )
+    if same := [*filter(choice.may_count, message.identical)]:
+        return choice.choose(_keep_best(IntentMatch(phrase.intent, 1.0, phrase) for phrase in same))
+    substitution, ranked = message.substitution, [*message.learned]
+    lines = message.list_lines(interrupting=interrupting)
     if any(map(choice.may_count, message.with_same_terms)):
         ranked = _favour_same_terms(choice, message, ranked)
     if not choice.is_sure(ranked, lines):
@@ -277,11 +273,6 @@ class ComparedMessage:
         return any(has_run(keys, option) for option in self._book.options.get(intent, ())) and not self.asks
 
 
-def _match_surely(phrases: Iterable[Phrase]) -> list[IntentMatch]:
-    """The intents of phrases that the message is."""
-    return _keep_best([IntentMatch(phrase.intent, 1.0, phrase) for phrase in phrases])
-
-
 def _favour_same_terms(
     choice: "_Choice", message: "ComparedMessage", ranked: Sequence[IntentMatch]
 ) -> list[IntentMatch]:
@@ -350,14 +341,10 @@ class _Choice(NamedTuple):
         rivals = tuple(match for match in counted if match.confidence >= round(best - self.margin, 3))
         hits = rivals if best >= self.min_confidence else ()
         near = tuple(match for match in counted if match not in hits and match.confidence >= _LEAST_REPORTED)
-        return PhraseMatches(
-            hits, near[:MAX_REPORTED], needed, self.min_near, elsewhere=tuple(self._list_elsewhere(matches))
-        )
-
-    def _list_elsewhere(self, matches: Sequence[IntentMatch]) -> Iterator[IntentMatch]:
-        """What the user might have been asked about, if the channel had it."""
+        # What the user might have been asked about, if the channel had it.
         missing = (match for match in matches if match.intent not in self.intents)
-        return islice((match for match in missing if match.confidence >= self.min_near), MAX_ASKED)
+        elsewhere = tuple(match for match in missing if match.confidence >= self.min_near)
+        return PhraseMatches(hits, near[:MAX_REPORTED], needed, self.min_near, elsewhere=elsewhere[:MAX_ASKED])
 
 
 def describe_matches(matches: PhraseMatches) -> Mapping[str, Any]:

@@ -151,21 +151,16 @@ def get_classifier(content: Content, name: str, messages: Sequence[str] = ()) ->
     try:
         ranker = _get_classifier(content, name)
         if messages and is_service(content.encoder):
-            _ask_for_messages(content, messages)
+            store = _get_store(content)
+            encoder = load_encoder(content.encoder, store)
+            if _making.get() is Making.OWN:
+                # A phrase that is left out of a cross-validation is a message then, and its vector is known.
+                keep_vectors(encoder.name, _load_stored_vectors(messages, store, encoder.name, 0))
+            encoder.encode_all(messages)
         return ranker
     except EncoderUnavailable:
         without = content._replace(encoder=NO_VECTORS)
         return _get_classifier(without, name_model(without))
-
-
-def _ask_for_messages(content: Content, messages: Sequence[str]) -> None:
-    """Have the service give the vectors of all messages at once. Raises EncoderUnavailable."""
-    store = _get_store(content)
-    encoder = load_encoder(content.encoder, store)
-    if _making.get() is Making.OWN:
-        # A phrase that is left out of a cross-validation is a message then, and its vector is known.
-        keep_vectors(encoder.name, _load_stored_vectors(messages, store, encoder.name, 0))
-    encoder.encode_all(messages)
 
 
 def load_classifier(content: Content, name: str) -> None:
@@ -219,17 +214,16 @@ def _get_classifier(content: Content, name: str) -> Ranker:
     if classifier:
         return classifier
     how = _making.get()
-    if how is Making.BACKGROUND and _takes_long(content, name):
+    if how is Making.BACKGROUND and (
+        is_large(content)
+        # Its service may not have been asked yet.
+        or (is_service(content.encoder) and _models.store.load(name) is None)
+    ):
         _start(name, partial(_make, content, name, _models.store))
         return _models.find(name) or _get_interim(content, name)
     if how is Making.PREVIEW and is_large(content):
         return _get_interim(content, name)
     return _make(content, name, _get_store(content))
-
-
-def _takes_long(content: Content, name: str) -> bool:
-    """True if no turn should wait for a classifier: of many phrases, or whose service may not have been asked yet."""
-    return is_large(content) or (is_service(content.encoder) and _models.store.load(name) is None)
 
 
 def is_large(content: Content) -> bool:

@@ -1,9 +1,9 @@
 """A name for messages that mean the same: the telling words that most of them share."""
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
-from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
+from convengine.engine.understanding.phrases.terms import detect_languages
 
 #: How many words a name has at most.
 _MOST = 3
@@ -19,7 +19,13 @@ def name_by_words(texts: Collection[str]) -> str:
     positions: defaultdict[str, list[float]] = defaultdict(list)
     language = detect_languages(" ".join(texts))[0]
     for text in texts:
-        terms = dict(_list_terms(text, language))
+        #: Each telling word with how it is written; words that say when or how many tell nothing.
+        terms: dict[str, str] = {}
+        telling = {word.term for word in language.read(text) if not word.light}
+        for word in language.list_content(text):
+            typed = text[word.start : word.end]
+            if word.key not in language.small and (term := language.find_term(word.key, typed.casefold())) in telling:
+                terms[term] = typed
         counts.update(terms.keys())
         for position, (term, spelling) in enumerate(terms.items()):
             # The first word of a sentence has a capital that is not its own.
@@ -30,12 +36,3 @@ def name_by_words(texts: Collection[str]) -> str:
     shared.sort(key=lambda term: sum(positions[term]) / counts[term])
     name = " ".join(spellings[term].most_common(1)[0][0] for term in shared)
     return name[:1].upper() + name[1:]
-
-
-def _list_terms(text: str, language: PhraseLanguage) -> Iterator[tuple[str, str]]:
-    """The telling words of a text, each with how it is written; words that say when or how many tell nothing."""
-    telling = {word.term for word in language.read(text) if not word.light}
-    for word in language.list_content(text):
-        typed = text[word.start : word.end]
-        if word.key not in language.small and (term := language.find_term(word.key, typed.casefold())) in telling:
-            yield term, typed

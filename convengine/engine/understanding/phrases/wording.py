@@ -1,7 +1,5 @@
 """How texts are compared word for word: their keys and terms, without values and slips."""
 
-from collections.abc import Sequence
-
 from convengine.engine.understanding.phrases.terms import PhraseLanguage
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import Word, split_text
@@ -12,7 +10,10 @@ def has_run(keys: tuple[str, ...], run: tuple[str, ...]) -> bool:
 
 
 def write_plainly(reading: Understanding, language: PhraseLanguage, start: int, end: int) -> str:
-    """A part of a message without slips, and without values and the small words before them: "at 8 on Monday"."""
+    """A part of a message without slips, and without values and the small words before them: "at 8 on Monday".
+
+    Signs and blanks between its words stay: they say something, too.
+    """
     dropped: set[int] = set()
     for span in reading.spans:
         first = span.start
@@ -22,11 +23,6 @@ def write_plainly(reading: Understanding, language: PhraseLanguage, start: int, 
     positions = [at for at in range(start, end) if at not in dropped]
     if all(reading.words[at].is_sign or reading.words[at].key in language.small for at in positions):
         return ""
-    return _write(reading, positions)
-
-
-def _write(reading: Understanding, positions: Sequence[int]) -> str:
-    """Some words of a message without slips, with their signs and blanks: they say something, too."""
     written, end = "", 0
     for at in positions:
         word = reading.words[at]
