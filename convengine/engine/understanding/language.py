@@ -61,16 +61,13 @@ def get_tables(locale: str, *fallbacks: str) -> Tables:
     """The tables of a locale's language; words that it does not have are looked up in those of `fallbacks`."""
     locales = (locale, *(fallback for fallback in fallbacks if fallback))
     calendars = dict.fromkeys(code for each in locales if (code := _find_code(each)) in _get_calendars())
-    return _load_tables(tuple(dict.fromkeys(map(find_language, locales))), tuple(calendars), _is_borrowed(locale))
+    # A language without a folder is read by the tables of another one.
+    is_borrowed = bool(locale.strip()) and _find_code(locale) not in list_languages()
+    return _load_tables(tuple(dict.fromkeys(map(find_language, locales))), tuple(calendars), is_borrowed)
 
 
 def _find_code(locale: str) -> str:
     return locale.replace("_", "-").partition("-")[0].strip().lower()
-
-
-def _is_borrowed(locale: str) -> bool:
-    """True for a language without a folder, which is read by the tables of another one."""
-    return bool(locale.strip()) and _find_code(locale) not in list_languages()
 
 
 @lru_cache(maxsize=1)

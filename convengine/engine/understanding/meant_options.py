@@ -33,9 +33,11 @@ def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
     Where more are near, the piece is a sibling of all of them: purple, where there are red, green and blue. Nothing is
     offered twice in a row.
     """
-    understanding, asked_field, options = explained.understanding, explained.form.asked_field, _list_options(explained)
-    learned = understanding.learned
-    if asked_field is None or learned is None or not options:
+    understanding, asked_field = explained.understanding, explained.form.asked_field
+    learned, options = understanding.learned, asked_field.spec.options if asked_field else ()
+    if asked_field is None or learned is None or not 1 < len(options) <= _MOST_OPTIONS:
+        return []
+    if explained.form.is_asked_again or not holds(Principle.MEANT_OPTIONS):
         return []
     compared = itertools.islice(_list_pieces(explained), _MOST_PIECES)
     pieces = [(_compare(learned, understanding.quote(*piece), options), piece) for piece in compared]
@@ -49,15 +51,6 @@ def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
         return [Offered(asked_field.path, near[0].value, *position, Doubt.MEANING)]
     candidates = {"candidates": [option.value for option in near]}
     return [Refused(asked_field.path, understanding.quote(*piece), Reason.AMBIGUOUS, candidates, *position)]
-
-
-def _list_options(explained: Explained) -> tuple[Option, ...]:
-    """The options of the asked choice, unless they are not to be compared."""
-    asked_field = explained.form.asked_field
-    if asked_field is None or explained.form.is_asked_again or not holds(Principle.MEANT_OPTIONS):
-        return ()
-    options = asked_field.spec.options
-    return options if 1 < len(options) <= _MOST_OPTIONS else ()
 
 
 def _list_pieces(explained: Explained) -> Iterator[tuple[int, int]]:

@@ -58,19 +58,15 @@ _BESIDE = ("filler", "courtesy", "joint", "lead_in", "lead_out", "label_joint", 
 
 def find_moves(chart: Chart, clauses: Sequence[Clause]) -> tuple[Move, ...]:
     """The moves of a message, in its order."""
-    behind = {clause.start: clause for clause in clauses}
-    moves = [
-        move
-        for clause in clauses
-        for move in _find_in_clause(chart, clause)
-        if not (move.kind is MoveKind.PERSON and _is_subject(clause, behind.get(clause.end)))
-    ]
+    denied = {clause.start for clause in clauses if clause.force is Force.DENIES}
+    moves: list[Move] = []
+    for clause in clauses:
+        own = _find_in_clause(chart, clause)
+        if clause.force is Force.STATES and clause.end in denied:
+            # The "my support agent" of "my support agent never called back" asks for nobody.
+            own = (move for move in own if move.kind is not MoveKind.PERSON)
+        moves += own
     return tuple(sorted(dict.fromkeys(moves), key=lambda move: (move.start, -move.end)))
-
-
-def _is_subject(clause: Clause, following: Clause | None) -> bool:
-    """True for the "my support agent" of "my support agent never called back"."""
-    return clause.force is Force.STATES and following is not None and following.force is Force.DENIES
 
 
 def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
