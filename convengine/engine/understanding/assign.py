@@ -215,7 +215,6 @@ def _has_more_fields(claims: Sequence[Claim], claim: Claim) -> bool:
 
 
 def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
-    """The claims of the same words."""
     return [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
 
 

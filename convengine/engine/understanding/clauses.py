@@ -5,11 +5,13 @@ from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from typing import TypeVar
 
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.words import Extent, Word, cover
 
+_Part = TypeVar("_Part", bound=Extent)
 _SENTENCE_ENDS = frozenset(".!?;\n")
 _JOINTS = frozenset(",-")
 #: Classes of words that say what a clause does with its values. The order is the precedence of equally long ones.
@@ -53,11 +55,9 @@ class Clause:
     needed: float = 0.0
 
     def overlaps(self, other: Extent) -> bool:
-        """True for words that both have."""
         return self.start < other.end and other.start < self.end
 
     def has(self, name: str) -> bool:
-        """True when the clause has a cue of a class."""
         return any(cue.name == name for cue in self.cues)
 
     @property
@@ -151,7 +151,7 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
     for start, end, asks in sentences:
         parts = list(_split_sentence(chart.words, start, end, inner, cuts))
         for part in parts:
-            own = (*_list_between(others, *part), *_list_between(ranges, *part))
+            own = (*list_between(others, *part), *list_between(ranges, *part))
             force = _find_force(own, part[0], is_asked=asks and part == parts[-1])
             clauses.append(Clause(*part, force, own))
     # A message of signs alone is a clause, too: "-" leaves a field empty.
@@ -197,10 +197,10 @@ def _find_cuts(
     return cuts | set(_list_opening_ends(chart, starts, spans, cues))
 
 
-def _list_between(cues: Sequence[Cue], start: int, end: int) -> Sequence[Cue]:
-    """The cues that begin from one word up to another."""
-    first, last = (bisect_left(cues, at, key=lambda cue: cue.start) for at in (start, end))
-    return cues[first:last]
+def list_between(parts: Sequence[_Part], start: int, end: int) -> Sequence[_Part]:
+    """Of parts in the order of the message, those that begin from one word up to another."""
+    first, last = (bisect_left(parts, at, key=lambda part: part.start) for at in (start, end))
+    return parts[first:last]
 
 
 def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:

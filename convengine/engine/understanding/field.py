@@ -40,7 +40,6 @@ class Option:
 
     @property
     def spellings(self) -> tuple[str, ...]:
-        """The label, the value and the synonyms."""
         own = (str(self.value),) if isinstance(self.value, (str, int, float)) else ()
         return tuple(dict.fromkeys((self.label, *own, *self.synonyms)))
 

@@ -30,7 +30,6 @@ class FormField:
 
     @cached_property
     def sorts(self) -> tuple[Sort, ...]:
-        """The sorts of spans that it takes."""
         return list_sorts(self.spec)
 
 

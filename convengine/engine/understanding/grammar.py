@@ -278,6 +278,11 @@ class Chart:
             known = self._occurs[name] = any(self.match(name, at) for at in range(len(self.words)))
         return known
 
+    def cover(self, names: Iterable[str]) -> set[int]:
+        """The words of the longest matches of these names, from each word on."""
+        longest = ((at, self.match_longest(name, at)) for name in names for at in range(len(self.words)))
+        return {index for start, match in longest if match for index in range(start, match.end)}
+
     def is_mended(self, start: int, end: int) -> bool:
         """True when a word of a part has a slip."""
         return any(word.is_mended for word in self.words[start:end])

@@ -150,7 +150,6 @@ def make_tables(
 
 
 def _list_class(grammar: Grammar, name: str) -> set[str]:
-    """The words of a class."""
     return {word for word, _ in grammar.list_words(name)}
 
 

@@ -1,12 +1,11 @@
 """What the sentences of the tables tell of clauses that no word of the tables explains (docs/forms.md)."""
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from convengine.engine.turn.ports import LearnedPort
-from convengine.engine.understanding.clauses import Clause, Force
+from convengine.engine.understanding.clauses import Clause, Force, list_between
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.principles import Principle, holds
@@ -98,14 +97,9 @@ def learn_moves(
     """What the clauses do that neither a value nor the words of a table explain as a whole."""
     moves = [move for move in moves if move.kind is not MoveKind.ASK]
     for clause in islice(_join_parts(clauses, moves), _MOST_CLAUSES) if holds(Principle.LEARNED_MOVES) else ():
-        own = _list_own(clause, moves)
+        own = list_between(moves, clause.start, clause.end)
         if _is_open(chart, clause, spans, own):
             yield _learn(chart, clause, own, learned)
-
-
-def _list_own(clause: Clause, moves: Sequence[Move]) -> Sequence[Move]:
-    first, last = (bisect_left(moves, at, key=lambda move: move.start) for at in (clause.start, clause.end))
-    return moves[first:last]
 
 
 def _join_parts(clauses: Sequence[Clause], moves: Sequence[Move]) -> Iterator[Clause]:
@@ -114,7 +108,8 @@ def _join_parts(clauses: Sequence[Clause], moves: Sequence[Move]) -> Iterator[Cl
     for clause in clauses:
         begins = any(cue.start == clause.start and cue.name in _JOINING for cue in clause.cues)
         follows = bool(parts) and clause.start == parts[-1].end and not begins
-        if parts and not (follows and not _list_own(parts[-1], moves) and not _list_own(clause, moves)):
+        own = list_between(moves, parts[-1].start, clause.end) if follows else ()
+        if parts and (own or not follows):
             yield _join(parts)
             parts = []
         parts.append(clause)

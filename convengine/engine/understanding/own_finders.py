@@ -52,7 +52,6 @@ class FoundSpanFinder:
 
 
 def add_found_spans(finders: Mapping[Sort, Finder], spans: FoundSpans) -> Mapping[Sort, Finder]:
-    """The finders of all sorts, with what those of the deployment found."""
     by_sort: dict[Sort, dict[str, Sequence[FoundSpan]]] = {}
     for kind, kind_spans in spans.items():
         by_sort.setdefault(find_own_sort(kind), {})[kind] = kind_spans

@@ -47,7 +47,6 @@ def list_sentences(subject: Subject, languages: Collection[str] = ()) -> list[tu
 
 
 def learn(subject: Subject) -> Regression:
-    """Learn from the sentences of the tables."""
     sentences, classes = zip(*list_sentences(subject), strict=True)
     return fit(encode(sentences), classes, _SHARPNESS)
 

@@ -52,7 +52,6 @@ class Understanding:
         return frozenset(start for start, _, _ in list_sentences(self.chart, self.spans))
 
     def quote(self, start: int, end: int) -> str:
-        """The text from one word up to another, as typed."""
         return self.chart.quote(start, end)
 
     def find_clause(self, at: int) -> Clause | None:

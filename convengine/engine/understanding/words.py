@@ -168,7 +168,6 @@ class Lexicon:
         self._longest_part = max((len(word) for row in self._compounds for words in row for word in words), default=0)
 
     def has(self, key: str) -> bool:
-        """True for a known word."""
         return key in self.known or (self.base is not None and self.base.has(key))
 
     def spell(self, key: str) -> str | None:

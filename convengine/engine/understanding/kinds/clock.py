@@ -19,7 +19,6 @@ class ClockFinder:
     """Finds times of day (`Sort.CLOCK`), for fields of kind time."""
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
-        """The phrases for times in a message."""
         return find_phrases(chart, Sort.CLOCK)
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:

@@ -162,7 +162,6 @@ class EmailFinder:
         return whole or [span for span in spoken if span] or [span for span in written if span]
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """The address, normalised, or why it is none."""
         return check_email(str(span.phrase.slots["text"]))
 
 

@@ -34,7 +34,6 @@ class MomentFinder:
     """Finds days and times together (`Sort.MOMENT`), for fields of kind date-time."""
 
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
-        """The phrases for moments in a message."""
         return find_phrases(chart, Sort.MOMENT)
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
@@ -119,7 +118,6 @@ def _prefer_usual(starts: list[datetime], times: Times) -> list[datetime]:
 
 
 def _narrow(spec: FieldSpec, starts: list[datetime], times: Times, now: datetime, zone: ZoneInfo | None) -> Resolved:
-    """The moments within the bounds of a field."""
     first = read_moment_bound(spec.minimum, now.replace(tzinfo=zone), is_last=False)
     last = read_moment_bound(spec.maximum, now.replace(tzinfo=zone), is_last=True)
     local = [(start, start.replace(tzinfo=None)) for start in starts]

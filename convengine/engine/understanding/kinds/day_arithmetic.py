@@ -46,17 +46,14 @@ def add_units(day: date, number: int, unit: str) -> date:
 
 
 def find_weekday_after(day: date, weekday: int) -> date:
-    """The first such weekday after a day."""
     return day + timedelta(days=(weekday - day.weekday() - 1) % 7 + 1)
 
 
 def find_weekday_before(day: date, weekday: int) -> date:
-    """The last such weekday before a day."""
     return day - timedelta(days=(day.weekday() - weekday - 1) % 7 + 1)
 
 
 def find_monday(day: date) -> date:
-    """The Monday of a day's week."""
     return day - timedelta(days=day.weekday())
 
 
@@ -69,7 +66,6 @@ def make_date(year: int, month: int, day: int) -> date | None:
 
 
 def find_month_end(day: date) -> date:
-    """The last day of a day's month."""
     return day.replace(day=monthrange(day.year, day.month)[1])
 
 

@@ -33,7 +33,6 @@ _NEAR = 62
 
 
 def make_context(spec: FieldSpec, situation: Situation) -> DayContext:
-    """The context for a field in a situation."""
     today = find_now(situation).date()
     first, last = read_date_bound(spec.minimum, today), read_date_bound(spec.maximum, today)
     if first is None and last is None and names_birth(spec):

@@ -27,11 +27,7 @@ _LONGEST_OF_RANGE = 2
 def find_telling_words(chart: Chart) -> frozenset[int]:
     """The words of a message without the small ones that may stand beside a whole answer; found once."""
     if chart.telling is None:
-        covered = set[int]()
-        for at in range(len(chart.words)):
-            ends = [match.end for name in _BESIDE_WHOLE if (match := chart.match_longest(name, at))]
-            covered |= set(range(at, max(ends, default=at)))
-        chart.telling = chart.content - covered
+        chart.telling = chart.content - chart.cover(_BESIDE_WHOLE)
     return chart.telling
 
 

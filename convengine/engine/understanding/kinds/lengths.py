@@ -127,7 +127,6 @@ def parse_duration(text: str) -> Parts | None:
 
 
 def format_iso(parts: Parts) -> str:
-    """The parts as an ISO 8601 duration."""
     days = "".join(f"{parts[unit]}{_LETTERS[unit]}" for unit in _ORDER[:4] if unit in parts)
     times = "".join(f"{parts[unit]}{_LETTERS[unit]}" for unit in _ORDER[4:] if unit in parts)
     return f"P{days}{'T' + times if times else ''}"

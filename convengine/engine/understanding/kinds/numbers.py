@@ -292,7 +292,6 @@ def take_number(spec: FieldSpec, values: Sequence[Decimal]) -> Resolved:
 
 
 def is_allowed(spec: FieldSpec, value: Json) -> bool:
-    """True within the bounds of a number field."""
     return (
         (not isinstance(spec.minimum, (int, float)) or value >= spec.minimum)
         and (not isinstance(spec.maximum, (int, float)) or value <= spec.maximum)
@@ -302,7 +301,6 @@ def is_allowed(spec: FieldSpec, value: Json) -> bool:
 
 
 def to_json(value: Decimal) -> int | float:
-    """A number as JSON has it."""
     return int(value) if value == value.to_integral_value() else float(value)
 
 

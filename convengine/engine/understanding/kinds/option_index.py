@@ -54,7 +54,6 @@ def get_indexes(specs: tuple[FieldSpec, ...], grammar: Grammar) -> tuple[OptionI
 
 
 def _make_index(spec: FieldSpec, grammar: Grammar) -> OptionIndex:
-    """The index of the options of one field."""
     index, equals = OptionIndex(spec.name, len(spec.options)), get_equals(grammar)
     own_name = {key for text in (spec.title, spec.name) for key in split_spelling(text)}
     for position, option in enumerate(spec.options):

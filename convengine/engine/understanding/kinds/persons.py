@@ -160,13 +160,13 @@ def _widen(chart: Chart, name: _Name) -> _Name:
         if not _belongs_before(chart, before):
             break
         start = before
-    while end < len(chart.words) and _is_letters(chart, end) and _is_capital(chart, end) and not _is_small(chart, end):
+    while end < len(chart.words) and _is_capital_word(chart, end) and not _is_small(chart, end):
         end += 1
     return name._replace(start=start, end=end)
 
 
 def _belongs_before(chart: Chart, at: int) -> bool:
-    if not (_is_letters(chart, at) and _is_capital(chart, at)):
+    if not _is_capital_word(chart, at):
         return False
     if chart.words[at].end - chart.words[at].start == 1:
         return True
@@ -177,8 +177,8 @@ def _belongs_before(chart: Chart, at: int) -> bool:
     return not any(chart.match(name, at) for name in (*_AROUND, *_NEVER, *_CUES, "question", "request", *_BESIDE))
 
 
-def _is_letters(chart: Chart, at: int) -> bool:
-    return chart.words[at].key[0].isalpha()
+def _is_capital_word(chart: Chart, at: int) -> bool:
+    return chart.words[at].key[0].isalpha() and _is_capital(chart, at)
 
 
 def _goes_on(chart: Chart, at: int) -> bool:
@@ -188,10 +188,7 @@ def _goes_on(chart: Chart, at: int) -> bool:
 
 def _is_fragment(chart: Chart, start: int, end: int) -> bool:
     """True for two new words with capitals and nothing beside them but values and courtesies."""
-    beside = set(range(start, end))
-    for at in range(len(chart.words)):
-        ends = [match.end for name in ("courtesy", *_BESIDE) if (match := chart.match_longest(name, at))]
-        beside |= set(range(at, max(ends, default=at)))
+    beside = {*range(start, end)} | chart.cover(("courtesy", *_BESIDE))
     is_new = all(_is_new(chart, at) and _is_capital(chart, at) for at in (start, end - 1))
     return end > start + 1 and is_new and beside.issuperset(chart.content)
 

@@ -34,7 +34,6 @@ class YesNoFinder:
         return [span for span in spans if span]
 
     def resolve(self, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
-        """Whether what the field names is wanted."""
         return accept(span.phrase.slots["value"])
 
 

@@ -66,7 +66,6 @@ class IntentMatch:
 
     @property
     def is_identical(self) -> bool:
-        """True when the message is the phrase."""
         return self.confidence == 1
 
 

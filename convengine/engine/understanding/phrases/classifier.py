@@ -76,7 +76,6 @@ class Weights(NamedTuple):
     beforehand: Numbers
 
     def pack(self) -> bytes:
-        """The weights as they are stored."""
         packed = io.BytesIO()
         np.savez_compressed(packed, by_row=self.by_row, beforehand=self.beforehand)
         return packed.getvalue()
@@ -114,7 +113,6 @@ class Classifier:
 
     @property
     def encoder(self) -> Encoder:
-        """What gives it vectors."""
         return self._texts.encoder
 
     @property
@@ -124,11 +122,9 @@ class Classifier:
 
     @property
     def vectors(self) -> Mapping[str, Vector]:
-        """The vectors of all its texts."""
         return dict(zip(self._texts.texts, self._texts.vectors, strict=True))
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
-        """The intents that a message may mean, the likeliest first, at most `most`."""
         table = self._texts.table
         terms = table.compute_terms(text)
         shared, vector = table.compare(terms), _lengthen(self.encoder.encode(text), terms)
@@ -140,7 +136,6 @@ class Classifier:
         return tuple(self._describe(int(each), confidences[each], shared, vector) for each in best)
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
-        """How like a text each phrase is, from 0 to 1."""
         texts, vector = self._texts, self.vectors.get(text)
         terms = texts.table.compute_terms(text)
         vector = _lengthen(self.encoder.encode(text) if vector is None else vector, terms)

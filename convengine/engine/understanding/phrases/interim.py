@@ -40,7 +40,6 @@ class InterimClassifier:
         return NO_VECTORS if self._encoder.name == NO_VECTORS else BEING_MADE
 
     def rank(self, text: str, most: int) -> tuple[Ranked, ...]:
-        """The intents that a message may mean, the likeliest first, at most `most`."""
         if not self._listed:
             return ()
         cosines = self._compare(self._encoder.encode(text))
@@ -60,7 +59,6 @@ class InterimClassifier:
         return tuple(sorted(ranked, key=lambda each: (-each.confidence, each.intent))[:most])
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
-        """How like a text each phrase is, from 0 to 1."""
         if not self._listed:
             return iter(())
         own = (vector for phrase, vector in zip(self._listed, self._vectors, strict=True) if phrase.text == text)

@@ -69,7 +69,6 @@ class PhraseMatches:
         return () if self.hits else self.likely[:MAX_ASKED]
 
     def describe(self, match: IntentMatch) -> dict[str, object]:
-        """The match as recorded values."""
         return {
             "phrase": match.phrase.text,
             "likeness": match.likeness,
@@ -155,7 +154,6 @@ class ComparedMessage:
 
     @cached_property
     def identical(self) -> Sequence[Phrase]:
-        """The phrases that the message is."""
         return self._book.find_identical(self._text)
 
     @property
@@ -231,7 +229,6 @@ class ComparedMessage:
 
     @cached_property
     def asks(self) -> bool:
-        """True for a question."""
         return any(find_force(reading, language) is Force.ASKS for language, reading in self._readings)
 
     @cached_property

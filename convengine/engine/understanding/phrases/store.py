@@ -32,27 +32,22 @@ class NoStore:
     """Every process makes what it needs."""
 
     def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
-        """None."""
         return {}
 
     def save_vectors(self, vectors: Mapping[str, bytes]) -> None:
         """Keep nothing."""
 
     def load(self, name: str) -> bytes | None:
-        """None."""
         return None
 
     def load_or_make(self, name: str, make: Callable[[], bytes], *, takes_long: bool = False) -> bytes:
-        """The weights, made if they are not there."""
         return self.load(name) or make()
 
     def train(self, content: Content) -> bytes:
-        """Learn it here."""
         from convengine.engine.understanding.phrases.models import train_content
 
         return train_content(content, self)
 
     def start(self, work: Callable[[], None]) -> bool:
-        """Do it now."""
         work()
         return True
