@@ -46,8 +46,14 @@ class LeftOver:
     def pieces(self) -> tuple[Piece, ...]:
         """Its pieces, without those that its clauses deny or only ask about."""
         content = self._list_content(with_question=False) or self._list_content(with_question=True)
+        runs: list[tuple[int, int]] = []
+        for index in sorted({*content, *self._list_numbers()}):
+            if runs and self._belongs(runs[-1][1], index):
+                runs[-1] = runs[-1][0], index + 1
+            else:
+                runs.append((index, index + 1))
         pieces, last = list[Piece](), 0
-        for first, stop in self._join(sorted({*content, *self._list_numbers()})):
+        for first, stop in runs:
             if stop > last:  # Else it is written together with the piece before it.
                 start, last = self._widen(first, stop)
                 relations, clause = frozenset(self._list_relations(start)), self._understanding.find_clause(start)
@@ -100,19 +106,6 @@ class LeftOver:
 
     def _is_capital(self, index: int) -> bool:
         return self._understanding.text[self._understanding.words[index].start].isupper()
-
-    def _join(self, content: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Runs of words with nothing between them that parts two values."""
-        start = end = -1
-        for index in content:
-            if start >= 0 and self._belongs(end, index):
-                end = index + 1
-                continue
-            if start >= 0:
-                yield start, end
-            start, end = index, index + 1
-        if start >= 0:
-            yield start, end
 
     def _belongs(self, end: int, index: int) -> bool:
         """True where the words from one piece to the next word belong to both."""

@@ -77,12 +77,9 @@ def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
     whole = _cover(chart, clause)
     yield from whole or _list_anywhere(chart, clause)
     if clause.force is Force.ASKS and not whole:
-        start = next(
-            (cue.end for cue in clause.cues if cue.start == clause.start and cue.name == "joint"), clause.start
-        )
-        yield Move(
-            MoveKind.ASK, start, clause.end, is_whole=False, probability=clause.probability, needed=clause.needed
-        )
+        joint_ends = (cue.end for cue in clause.cues if cue.start == clause.start and cue.name == "joint")
+        start, probability = next(joint_ends, clause.start), clause.probability
+        yield Move(MoveKind.ASK, start, clause.end, is_whole=False, probability=probability, needed=clause.needed)
     for name, kind in (("correction", MoveKind.CORRECT), ("clearing", MoveKind.CLEAR)):
         cue = next((cue for cue in clause.cues if cue.name == name), None)
         if cue is not None and _says_more(chart, clause, cue):

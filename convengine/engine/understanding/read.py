@@ -210,17 +210,10 @@ def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]
     understanding, form = explained.understanding, explained.form
     valued = {span.sort for span in understanding.spans if not span.is_weak}
     # The value that a field holds already was said again.
-    said_again = {item.path for item in form.fields if valued.intersection(item.sorts)}
+    passed = touched | {item.path for item in form.fields if valued.intersection(item.sorts)}
     correction = understanding.find_move(MoveKind.CORRECT)
-    return list(
-        dict.fromkeys(
-            label.field
-            for label in labels
-            if label.field in form.held
-            and label.field not in said_again | touched
-            and _is_to_change(explained, label, correction)
-        )
-    )
+    labels = [label for label in labels if label.field in form.held and label.field not in passed]
+    return list(dict.fromkeys(label.field for label in labels if _is_to_change(explained, label, correction)))
 
 
 def _is_to_change(explained: Explained, label: Label, correction: Move | None) -> bool:

@@ -246,9 +246,11 @@ class PostcodeFinder:
     def find(self, chart: Chart, specs: Sequence[FieldSpec]) -> Sequence[Span]:
         """Short runs of letters and digits that are a post code of some country."""
         spans: list[Span] = []
-        at = 0
+        # As typed: folded, the "AE" of "GU22 7AE" is one letter.
+        typed = [chart.text[word.start : word.end].upper() for word in chart.words]
+        pattern, at = compile_pattern(_get_any_postcode(), ignore_case=False), 0
         while at < len(chart.words):
-            ends = [end for end in _list_code_ends(chart.words, at) if _is_some_postcode(chart, at, end)]
+            ends = [end for end in _list_code_ends(chart.words, at) if pattern.fits("".join(typed[at:end]))]
             if ends:
                 phrase = Phrase("postcode", {"text": chart.quote(at, ends[-1])})
                 spans.append(Span(Sort.POSTCODE, at, ends[-1], phrase, is_weak=True))
@@ -276,12 +278,6 @@ def _list_code_ends(words: Sequence[Word], start: int) -> Iterator[int]:
         has_digit = has_digit or word.is_number
         if has_digit and not word.is_sign and (end == len(words) or not words[end].is_glued or words[end].is_sign):
             yield end
-
-
-def _is_some_postcode(chart: Chart, start: int, end: int) -> bool:
-    # As typed: folded, the "AE" of "GU22 7AE" is one letter.
-    compact = "".join(chart.text[word.start : word.end] for word in chart.words[start:end]).upper()
-    return compile_pattern(_get_any_postcode(), ignore_case=False).fits(compact)
 
 
 @lru_cache(maxsize=1)

@@ -43,7 +43,11 @@ def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:
     if not any(span.is_weak for span in spans):
         return spans
     ends = _list_furthest_ends(chart, sort)
-    return [span for span in spans if not (span.is_weak and _is_part(span, ends))]
+    before = (0, *ends)
+    # A part of a longer phrase is inside of one that begins before it, or that reaches further.
+    return [
+        span for span in spans if not span.is_weak or (before[span.start] < span.end and ends[span.start] <= span.end)
+    ]
 
 
 def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, Match]]:
@@ -69,12 +73,6 @@ def _list_furthest_ends(chart: Chart, sort: Sort) -> Sequence[int]:
             if not match.value.slots.get("hour") and not is_range:
                 ends[start] = max(ends[start], match.end)
     return list(accumulate(ends, max))
-
-
-def _is_part(span: Span, furthest_ends: Sequence[int]) -> bool:
-    """True for a part of a longer phrase: one that begins before it, or reaches further."""
-    is_inside = span.start > 0 and furthest_ends[span.start - 1] >= span.end
-    return is_inside or furthest_ends[span.start] > span.end
 
 
 def starts_inside_number(words: Sequence[Word], index: int) -> bool:

@@ -64,7 +64,13 @@ def _join(chart: Chart, spans: list[Span], fields: Sequence[str]) -> list[Span]:
         return [_give_last(chart, span, fields[1]) for span in spans] if len(fields) == 2 else spans
     first, last, joint = pair
     others = [span for span in spans if span is not first and span is not last]
-    return sorted([*others, *_join_pair(first, last, joint, fields)], key=lambda span: span.start)
+    if joint != "range" or len(fields) != 2:  # Of one field, and of alternatives, one span.
+        joined = [Span(first.sort, first.start, last.end, Phrase(PAIR, {"halves": (first, last)}))]
+    else:
+        if last.sort is Sort.DAY:
+            last = replace(last, phrase=Phrase(last.phrase.means, {**last.phrase.slots, SINCE: first.phrase}))
+        joined = [replace(span, is_weak=False, field=field) for span, field in zip((first, last), fields, strict=True)]
+    return sorted([*others, *joined], key=lambda span: span.start)
 
 
 def _find_pair(chart: Chart, spans: Sequence[Span], fields: Sequence[str]) -> tuple[Span, Span, str] | None:
@@ -85,15 +91,6 @@ def _find_pair(chart: Chart, spans: Sequence[Span], fields: Sequence[str]) -> tu
 def _is_named(span: Span) -> bool:
     """True for a weekday and for "16th"; false for a bare number."""
     return span.phrase.means in _PLAIN_WITH_ANOTHER and "day_number" not in span.phrase.slots
-
-
-def _join_pair(first: Span, last: Span, joint: str, fields: Sequence[str]) -> list[Span]:
-    """A range dealt to two fields; of one field, and of alternatives, one span."""
-    if joint == "range" and len(fields) == 2:
-        if last.sort is Sort.DAY:
-            last = replace(last, phrase=Phrase(last.phrase.means, {**last.phrase.slots, SINCE: first.phrase}))
-        return [replace(span, is_weak=False, field=field) for span, field in zip((first, last), fields, strict=True)]
-    return [Span(first.sort, first.start, last.end, Phrase(PAIR, {"halves": (first, last)}))]
 
 
 def _give_last(chart: Chart, span: Span, field: str) -> Span:

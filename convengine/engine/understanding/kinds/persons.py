@@ -81,7 +81,11 @@ def _list_names(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
             yield _Name(start, at)
     yield from _list_runs(chart, is_only=is_only)
     if rest := _find_rest(chart):
-        yield _Name(*rest, not (is_only and _is_fragment(chart, *rest)))
+        first, end = rest
+        # Two new words with capitals, and nothing beside them but values and courtesies.
+        is_fragment = end > first + 1 and all(_is_new(chart, at) and _is_capital(chart, at) for at in (first, end - 1))
+        is_sure = is_only and is_fragment and chart.content <= chart.cover(("courtesy", *_BESIDE)) | {*range(*rest)}
+        yield _Name(first, end, is_weak=not is_sure)
 
 
 def _list_names_behind(chart: Chart, *, is_only: bool) -> Iterator[_Name]:
@@ -186,27 +190,14 @@ def _goes_on(chart: Chart, at: int) -> bool:
     return at < len(chart.words) and chart.words[at].key[0].isalpha() and _is_new(chart, at)
 
 
-def _is_fragment(chart: Chart, start: int, end: int) -> bool:
-    """True for two new words with capitals and nothing beside them but values and courtesies."""
-    beside = {*range(start, end)} | chart.cover(("courtesy", *_BESIDE))
-    is_new = all(_is_new(chart, at) and _is_capital(chart, at) for at in (start, end - 1))
-    return end > start + 1 and is_new and beside.issuperset(chart.content)
-
-
 def _find_whole(chart: Chart, start: int, end: int) -> tuple[int, int]:
     """The whole name that repeats a single one: "Hill, Ann Hill", "Gabi, so Gabi Hill"; else the one that is known."""
-    last = min(len(chart.words) - 1, end + _MOST_BETWEEN)
-    later = (at for at in range(end + 1, last) if end == start + 1 and _is_capital(chart, at))
-    wholes = ((at, _find_end(chart, at, is_sure=False)) for at in later)
-    key = chart.words[start].key
-    return next(
-        (
-            (at, last)
-            for at, last in wholes
-            if last > at + 1 and key in (chart.words[at].key, chart.words[last - 1].key)
-        ),
-        (start, end),
-    )
+    key, last = chart.words[start].key, min(len(chart.words) - 1, end + _MOST_BETWEEN)
+    for at in range(end + 1, last) if end == start + 1 else ():
+        whole_end = _find_end(chart, at, is_sure=False) if _is_capital(chart, at) else at
+        if whole_end > at + 1 and key in (chart.words[at].key, chart.words[whole_end - 1].key):
+            return at, whole_end
+    return start, end
 
 
 def _skip_signs(chart: Chart, at: int) -> int:

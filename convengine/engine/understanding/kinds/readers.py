@@ -52,7 +52,10 @@ def _read_numeral(words: Sequence[Word], start: int) -> Iterator[tuple[int, str]
     if before.isalnum() or before in "._/:@":
         return
     text, end = _join_blanks(words, *_join_signs(words, start))
-    if _is_plain(text) and not _goes_on(words, end):
+    # No code as "007", and no signs that do not part thousands: "1.20.5".
+    is_code = text[0] == "0" and len(text) > 1 and text.isdecimal()
+    are_thousands = all(len(part) == 3 for part in text.replace(",", ".").split(".")[1:-1])
+    if are_thousands and not is_code and not _goes_on(words, end):
         yield end, text
 
 
@@ -89,13 +92,6 @@ def _join_blanks(words: Sequence[Word], text: str, end: int) -> tuple[str, int]:
         if not group.isdecimal():
             break
     return text, end
-
-
-def _is_plain(text: str) -> bool:
-    """False for the code "007", and for signs that do not part thousands: "1.20.5"."""
-    if text[0] == "0" and len(text) > 1 and text.isdecimal():
-        return False
-    return all(len(part) == 3 for part in text.replace(",", ".").split(".")[1:-1])
 
 
 def _goes_on(words: Sequence[Word], end: int) -> bool:

@@ -98,11 +98,7 @@ def _find_before(chart: Chart, at: int, class_name: str) -> int | None:
     while start and (chart.words[start - 1].key == "-" or chart.match("filler", start - 1)) and at - start < 2:
         start -= 1
     ends = range(start, at + 1)
-    return next(
-        (
-            first
-            for first in range(max(0, start - 3), at)
-            if any(it.end in ends for it in chart.match(class_name, first))
-        ),
-        None,
-    )
+    for first in range(max(0, start - 3), at):
+        if any(match.end in ends for match in chart.match(class_name, first)):
+            return first
+    return None

@@ -72,20 +72,12 @@ def _packmatch_message(match: IntentMatch) -> list[Json]:
 
 def _unpack(snapshot: Snapshot, answer: Mapping[str, Any]) -> PhraseMatches:
     """The matches of a recorded answer. Phrases whose rows are gone are left out."""
-    hits, near, elsewhere = (
-        tuple(
-            IntentMatch(
-                intent,
-                confidence,
-                Phrase(key, intent, row.pattern or ""),
-                likeness,
-                basis[0] if basis else "",
-                tuple(basis[1:]),
-            )
-            for intent, key, confidence, likeness, *basis in answer.get(part, ())
-            if (row := snapshot.row(rows.Classifier, key)) is not None
-        )
-        for part in ("hits", "near", "elsewhere")
-    )
+    parts: dict[str, list[IntentMatch]] = {"hits": [], "near": [], "elsewhere": []}
+    for name, part in parts.items():
+        for intent, key, confidence, likeness, *basis in answer.get(name, ()):
+            if (row := snapshot.row(rows.Classifier, key)) is not None:
+                phrase, cosines = Phrase(key, intent, row.pattern or ""), tuple(basis[1:])
+                part.append(IntentMatch(intent, confidence, phrase, likeness, basis[0] if basis else "", cosines))
+    hits, near, elsewhere = map(tuple, parts.values())
     needed, min_near = answer["bounds"]
     return PhraseMatches(hits, near, needed, min_near, answer.get("substitution", ""), elsewhere)
