@@ -143,7 +143,10 @@ def split_clauses(chart: Chart, spans: Sequence[Span], cues: Sequence[Cue]) -> t
     inner = _find_inner(chart, spans, cues)
     others, ranges = list[Cue](), list[Cue]()
     for cue in cues:
-        is_range = _joins_values(chart, cue, spans)
+        # The "to" of "3rd to 7th July" stands between two values of a sort.
+        is_range = chart.match_longest("range", cue.start) is not None
+        before = {span.sort for span in spans if span.end == cue.start} if is_range else ()
+        is_range = any(span.sort in before and span.start == cue.end for span in spans)
         (ranges if is_range else others).append(replace(cue, name="joint") if is_range else cue)
     sentences = list(_list_sentences(chart, inner))
     cuts = _find_cuts(chart, spans, others, sentences)
@@ -214,14 +217,6 @@ def _find_force(cues: Sequence[Cue], start: int, *, is_asked: bool) -> Force:
     return force or (Force.ASKS if begins_question or is_asked else Force.STATES)
 
 
-def _joins_values(chart: Chart, cue: Cue, spans: Sequence[Span]) -> bool:
-    """True for the "to" of "3rd to 7th July", which stands between two values of a sort."""
-    if chart.match_longest("range", cue.start) is None:
-        return False
-    before = {span.sort for span in spans if span.end == cue.start}
-    return any(span.sort in before and span.start == cue.end for span in spans)
-
-
 def _list_opening_ends(
     chart: Chart, starts: Collection[int], spans: Sequence[Span], cues: Sequence[Cue]
 ) -> Iterator[int]:
@@ -279,8 +274,11 @@ def _list_sentences(chart: Chart, inner: set[int]) -> Iterator[tuple[int, int, b
     """
     words, start = chart.words, 0
     for index, word in enumerate(words):
-        is_part = index in inner or (_is_inside(words, index) and not _begins_sentence(chart, index))
-        if word.key in _SENTENCE_ENDS and not is_part and not _is_shortened(chart, index):
+        if word.key not in _SENTENCE_ENDS or index in inner:
+            continue
+        # In "That is right.Thanks", a capital stands behind a word in small letters.
+        begins = chart.text[word.start - 1 : word.start].islower() and chart.text[word.end : word.end + 1].isupper()
+        if (begins or not _is_inside(words, index)) and not _is_shortened(chart, index):
             if index > start:
                 yield start, index, word.key == "?"
             start = index + 1
@@ -307,12 +305,6 @@ def _is_shortened(chart: Chart, index: int) -> bool:
         return words[index].is_glued and words[index - 1].key.endswith(tuple(shortened))
     is_initial = len(before) == 1 and before.isupper() and before != "I"
     return behind[0].isupper() and (is_initial or bool(chart.match("title_word", index - 1)))
-
-
-def _begins_sentence(chart: Chart, index: int) -> bool:
-    """True behind the full stop of "That is right.Thanks": a capital behind a word in small letters."""
-    sign = chart.words[index]
-    return chart.text[sign.start - 1 : sign.start].islower() and chart.text[sign.end : sign.end + 1].isupper()
 
 
 def _split_sentence(

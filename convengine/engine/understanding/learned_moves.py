@@ -190,19 +190,13 @@ def _is_possible(chart: Chart, clause: Clause, kind: MoveKind) -> bool:
     """
     if clause.force is Force.ASKS:
         return kind not in (MoveKind.AFFIRM, MoveKind.NEGATE, MoveKind.SKIP)
-    if kind is MoveKind.LEAVE and _denies_to_leave(chart, clause):
-        return False
+    if kind is MoveKind.LEAVE:
+        # "Never cancel anything" leaves behind words that deny, and "I don't want to go on" does not.
+        denied = min((cue.end for cue in clause.cues if cue.name == "denial"), default=clause.end)
+        matches = (match for at in range(denied, clause.end) for match in chart.match("move", at))
+        if any(match.end <= clause.end and match.value.means == MoveKind.LEAVE for match in matches):
+            return False
     return kind in _OF_FORCE.get(clause.force, tuple(MoveKind))
-
-
-def _denies_to_leave(chart: Chart, clause: Clause) -> bool:
-    """True for words that leave behind words that deny: "never cancel anything". "I don't want to go on" has none."""
-    denied = min((cue.end for cue in clause.cues if cue.name == "denial"), default=clause.end)
-    return any(
-        match.end <= clause.end and match.value.means == MoveKind.LEAVE
-        for at in range(denied, clause.end)
-        for match in chart.match("move", at)
-    )
 
 
 def _list_words(chart: Chart, clause: Clause) -> list[int]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from convengine.engine.understanding.clauses import Clause, Cue, Force
+from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.words import cover
 
@@ -81,16 +81,13 @@ def _find_in_clause(chart: Chart, clause: Clause) -> Iterator[Move]:
         start, probability = next(joint_ends, clause.start), clause.probability
         yield Move(MoveKind.ASK, start, clause.end, is_whole=False, probability=probability, needed=clause.needed)
     for name, kind in (("correction", MoveKind.CORRECT), ("clearing", MoveKind.CLEAR)):
-        cue = next((cue for cue in clause.cues if cue.name == name), None)
-        if cue is not None and _says_more(chart, clause, cue):
+        if (cue := next((cue for cue in clause.cues if cue.name == name), None)) is None:
+            continue
+        before = chart.content.intersection(range(clause.start, cue.start)) - cover(clause.cues)
+        # The "sorry" that ends a message and stands by itself corrects nothing.
+        if before or not chart.content.isdisjoint(range(cue.end, len(chart.words))):
             is_mended = chart.is_mended(cue.start, cue.end)
             yield Move(kind, cue.start, cue.end, is_whole=False, is_mended=is_mended)
-
-
-def _says_more(chart: Chart, clause: Clause, cue: Cue) -> bool:
-    """False for the "sorry" that ends a message and stands by itself, which corrects nothing."""
-    before = chart.content.intersection(range(clause.start, cue.start)) - cover(clause.cues)
-    return bool(before) or any(not chart.words[index].is_sign for index in range(cue.end, len(chart.words)))
 
 
 def _list_anywhere(chart: Chart, clause: Clause) -> Iterator[Move]:

@@ -103,9 +103,10 @@ def split_text(text: str) -> list[Word]:
         if not text[start].isspace() and not is_silent:
             key = "-" if text[start] in _DASHES else fold(text[start:end])
             is_glued = bool(words) and words[-1].end == start
-            words += [
-                Word(part, start, end, is_glued or number > 0) for number, part in enumerate(_split_fraction(key))
-            ]
+            # "½" is "1/2". Signs that are no more than accents have no parts.
+            first, sign, second = key.partition("\u2044")
+            parts = [part for part in (first, "/" if sign else "", second) if part]
+            words += [Word(part, start, end, is_glued or number > 0) for number, part in enumerate(parts)]
         start = end
     return words
 
@@ -124,12 +125,6 @@ def _find_end(text: str, start: int, size: int) -> int:
         ):
             end += 1
     return end
-
-
-def _split_fraction(key: str) -> tuple[str, ...]:
-    """ "½" is "1/2". Nothing for signs that are no more than accents."""
-    first, sign, second = key.partition("\u2044")
-    return tuple(part for part in (first, "/" if sign else "", second) if part)
 
 
 class Lexicon:

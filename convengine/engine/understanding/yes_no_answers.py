@@ -153,20 +153,18 @@ def _is_doubtful(explained: Explained, answers: Sequence[_Answer]) -> bool:
 
 
 def _makes_doubtful(explained: Explained, answer: _Answer, clause: Clause) -> bool:
-    """True for a clause that is a condition of the answer, or a denial that is no reason for it."""
+    """True for a clause that is a condition of the answer, or a denial that is no reason for a yes: it follows without
+    a word of its own, or denies a value.
+    """
+    understanding = explained.understanding
     if clause.doubts:
         # Not for something else, said in another sentence: "no. I can come on Monday, if that helps".
         first, last = sorted((answer.start, clause.start))
-        return explained.understanding.begins.isdisjoint(range(first + 1, last))
-    return clause.force is Force.DENIES and answer.value and _takes_back(explained, answer, clause)
-
-
-def _takes_back(explained: Explained, answer: _Answer, clause: Clause) -> bool:
-    """True for a denial that is no reason for a yes: it follows without a word of its own, or denies a value."""
-    understanding = explained.understanding
-    if not holds(Principle.FIRST_ANSWER):
-        return True
-    if any(clause.overlaps(span) for span in understanding.spans if not span.is_weak):
+        return understanding.begins.isdisjoint(range(first + 1, last))
+    if clause.force is not Force.DENIES or not answer.value:
+        return False
+    denies_value = any(clause.overlaps(span) for span in understanding.spans if not span.is_weak)
+    if denies_value or not holds(Principle.FIRST_ANSWER):
         return True
     is_joined = understanding.chart.match_exactly("joint", clause.start) is not None
     goes_on = is_joined or clause.start == answer.end

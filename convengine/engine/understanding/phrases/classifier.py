@@ -133,7 +133,14 @@ class Classifier:
         probabilities = np.exp(scores - np.logaddexp.reduce(scores))[1:]
         confidences = probabilities / (probabilities + (1 - probabilities) * self._odds_needed)
         best = np.argsort(-confidences, kind="stable")[:most]
-        return tuple(self._describe(int(each), confidences[each], shared, vector) for each in best)
+        ranked: list[Ranked] = []
+        for each in map(int, best):
+            members = self._members[each]
+            likeness = (shared[members] + VECTOR_SHARE * (self._texts.vectors[members] @ vector)) / self._texts.whole
+            nearest, confidence = int(likeness.argmax()), round_share(confidences[each])
+            intent, phrase = self._texts.classes[each + 1], self._texts.texts[members[nearest]]
+            ranked.append(Ranked(intent, confidence, phrase, round_share(likeness[nearest])))
+        return tuple(ranked)
 
     def list_likenesses(self, text: str) -> Iterator[tuple[Example, float]]:
         texts, vector = self._texts, self.vectors.get(text)
@@ -143,15 +150,6 @@ class Classifier:
         likenesses = (shared + VECTOR_SHARE * (texts.vectors[: texts.phrases] @ vector)) / texts.whole
         examples = map(Example, texts.intents, texts.texts)
         return zip(examples, map(float, likenesses), strict=False)
-
-    def _describe(self, each: int, confidence: float, shared: Numbers, vector: Vector) -> Ranked:
-        """An intent by its index, with its confidence and the nearest of its phrases."""
-        members = self._members[each]
-        likeness = (shared[members] + VECTOR_SHARE * (self._texts.vectors[members] @ vector)) / self._texts.whole
-        nearest = int(likeness.argmax())
-        text = self._texts.texts[members[nearest]]
-        intent = self._texts.classes[each + 1]
-        return Ranked(intent, round_share(confidence), text, round_share(likeness[nearest]))
 
 
 class Content(NamedTuple):
