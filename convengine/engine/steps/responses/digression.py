@@ -64,8 +64,20 @@ def join_answers(payload: Payload, session: Session, turn: Turn) -> Payload:
         return payload
     if not isinstance(answer, TextPayload) or not isinstance(payload, TextPayload) or blank(payload.value):
         return answer
-    follows = _write_return(payload.value, session, turn) if is_question_open(session, turn) else payload.value
-    return TextPayload(f"{answer.value}\n\n{follows}")
+    question = payload.value
+    if not is_question_open(session, turn):
+        return TextPayload(f"{answer.value}\n\n{question}")
+    # The words that lead back to the open question: those of the setting, else of the language.
+    template, lead = turn.config(session, RETURN_TEXT), ""
+    if template:
+        lead = render_lenient(template, build_variables(session, turn, question=question)).text.strip()
+    if not lead:
+        row = session.resolved_schema
+        form = get_form(turn.snapshot, row) if row else None
+        lead = str(get_texts(find_form_language(session, turn, form))["return"]).format(question=question)
+    elif "question" not in _list_roots(template):
+        lead = f"{lead} {question}"
+    return TextPayload(f"{answer.value}\n\n{lead}")
 
 
 def is_question_open(session: Session, turn: Turn) -> bool:
@@ -111,16 +123,3 @@ def _read_template(row: Response | None) -> str:
 
 def _list_roots(template: str) -> set[str]:
     return {name.partition(".")[0] for name in list_names(template)} if has_expressions(template) else set()
-
-
-def _write_return(question: str, session: Session, turn: Turn) -> str:
-    """The open question with the words that lead back to it: those of the setting, else of the language."""
-    template = turn.config(session, RETURN_TEXT)
-    text = ""
-    if template:
-        text = render_lenient(template, build_variables(session, turn, question=question)).text.strip()
-    if not text:
-        row = session.resolved_schema
-        form = get_form(turn.snapshot, row) if row else None
-        return str(get_texts(find_form_language(session, turn, form))["return"]).format(question=question)
-    return text if "question" in _list_roots(template) else f"{text} {question}"

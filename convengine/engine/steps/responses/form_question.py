@@ -28,7 +28,6 @@ from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.steps.responses.question_text import SURE_REFUSALS, FormQuestion, asks_for_all, list_echoed
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import ActionStatus, DialogueAct, RoutingDecision
-from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import RefusedValue, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
@@ -36,7 +35,6 @@ from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.say import say_value
 from convengine.engine.understanding.span import Reason
-from convengine.json_value import Json
 
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
@@ -74,16 +72,20 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     Later states of the intent know the form.
     """
     session = remember_schema(leave_old_form(session, turn), session.resolved_schema)
-    session = _note_removed_fields(session, turn)
     row = session.resolved_schema
     if row is None:
         return _ask_nothing(session)
     form = get_form(turn.snapshot, row)
+    if session.schema_complete and not form.status(session.context).complete:
+        session = set_form_facts(session, row, form)  # A rule removed one of its fields.
     if session.schema_complete:
         return _ask_nothing(session.evolve(form_summary=_summarize(session, turn, form)))
     before, fields = DialogueState.of(session), find_open_fields(form, session.context)
-    field = _find_pending_slot(session, form) or _find_refused_field(session, turn, form, fields)
-    field = field or _choose_open_field(before, fields)
+    # First what the last answer repeated, and a "no" emptied; last what is offered.
+    first = min(
+        fields, key=lambda item: (item.path not in before.echoed, item.path in before.open_offers), default=None
+    )
+    field = _find_pending_slot(session, form) or _find_refused_field(session, turn, form, fields) or first
     if field is None:
         return _ask_nothing(session)
     session = _note_question(session, before, field, fields)
@@ -98,24 +100,19 @@ def _ask_nothing(session: Session) -> Session:
 
 def _note_question(session: Session, before: DialogueState, field: Field, fields: Sequence[Field]) -> Session:
     """The session that waits for a value of the field. `before` is the dialogue before this answer."""
-    options = tuple(option.value for option in field.spec.options) or _find_offered(session, field, before)
+    is_asked_again = before.asked_field == field.path
+    # The values that a refusal names, "16 or 23 October?", stay offered until the field is read.
+    refusal = session.fields_read.find_refusal(field.path)
+    listed = before.listed_options if is_asked_again else ()
+    offered = listed if refusal is None else tuple(refusal.data.get("candidates") or ())
     return update_dialogue(
         session,
         asked_field=field.path,
-        misses=before.misses if before.asked_field == field.path else 0,
-        listed_options=options,
+        misses=before.misses if is_asked_again else 0,
+        listed_options=tuple(option.value for option in field.spec.options) or offered,
         known_part=_find_known_part(session, field) or _keep_known_part(session, before, fields, field),
         offered=dict(session.fields_read.offered),
     )
-
-
-def _choose_open_field(before: DialogueState, fields: Sequence[Field]) -> Field | None:
-    """The field to ask for: first what the last answer repeated, and a "no" emptied; last what is offered.
-
-    Returns None without open fields.
-    """
-    ranked = sorted(fields, key=lambda field: (field.path not in before.echoed, field.path in before.open_offers))
-    return ranked[0] if ranked else None
 
 
 def ask_for_change(session: Session, turn: Turn) -> Session | None:
@@ -129,18 +126,14 @@ def ask_for_change(session: Session, turn: Turn) -> Session | None:
         return None
     form = get_form(turn.snapshot, row)
     language, fields = find_form_language(session, turn, form), list_filled_fields(form, session.context)
+    texts = get_texts(language)
     if begins_with_yes(session, turn) or not may_change(session, turn):
-        return session.evolve(form_question=_write_confirmation_again(session, turn, row, language))
+        again = fill_text(texts["confirm_again"], summary=session.form_summary or "")
+        is_open = leaves_question_open(session, turn, row)
+        return session.evolve(form_question=f"{texts['unanswered']} {again}" if is_open else again)
     question = write_change_question(fields, language)
     session = update_dialogue(session, asked_field=None, listed_options=tuple(field.path for field in fields))
-    return session.evolve(form_question=str(get_texts(language)["ask_again"]).format(question=question))
-
-
-def _write_confirmation_again(session: Session, turn: Turn, row: OutputSchema, language: str) -> str:
-    """The confirmation in other words. It begins by saying that the bot cannot answer a question of the message."""
-    texts = get_texts(language)
-    again = fill_text(texts["confirm_again"], summary=session.form_summary or "")
-    return f"{texts['unanswered']} {again}" if leaves_question_open(session, turn, row) else again
+    return session.evolve(form_question=str(texts["ask_again"]).format(question=question))
 
 
 def _says_nothing_known(session: Session, turn: Turn) -> bool:
@@ -163,23 +156,6 @@ def _says_nothing_known(session: Session, turn: Turn) -> bool:
 _ANSWERS = (DialogueAct.AFFIRM, DialogueAct.NEGATE, DialogueAct.RESET)
 
 
-def _find_offered(session: Session, field: Field, before: DialogueState) -> tuple[Json, ...]:
-    """The values that a refusal of the asked field names, "16 or 23 October?"; they stay offered until it is read."""
-    refusal = session.fields_read.find_refusal(field.path)
-    if refusal is not None:
-        return tuple(refusal.data.get("candidates") or ())
-    return before.listed_options if before.asked_field == field.path else ()
-
-
-def _note_removed_fields(session: Session, turn: Turn) -> Session:
-    """The session whose form is incomplete again, if a rule removed one of its fields."""
-    row = session.resolved_schema
-    if row is None or not session.schema_complete:
-        return session
-    form = get_form(turn.snapshot, row)
-    return session if form.status(session.context).complete else set_form_facts(session, row, form)
-
-
 def _find_refused_field(session: Session, turn: Turn, form: Form, fields: Sequence[Field]) -> Field | None:
     """The open field whose value this message gave and that was refused: the next message will replace it.
 
@@ -193,14 +169,20 @@ def _find_refused_field(session: Session, turn: Turn, form: Form, fields: Sequen
 
 
 def _find_known_part(session: Session, field: Field) -> str:
-    """What a refused value of this message says of the field: the day, the time, or the period that it lies in."""
+    """What a refused value of this message says of the field: the day, the time, or the period that it lies in.
+
+    Of several moments: the first one for several times of one day, the time for one of several days; else blank.
+    """
     refusal = session.fields_read.find_refusal(field.path)
     if refusal is None:
         return ""
     kind = field.spec.kind
     candidates = [str(candidate) for candidate in refusal.data.get("candidates") or ()]
-    if candidates and kind in (Kind.TIME, Kind.DATE_TIME):
-        return candidates[0] if kind is Kind.TIME else _find_common_part(candidates)  # "07:00 or 19:00?"
+    if candidates and kind is Kind.TIME:
+        return candidates[0]  # "07:00 or 19:00?"
+    if candidates and kind is Kind.DATE_TIME:
+        days, times = ({text[part] for text in candidates} for part in (_DAY, _TIME))
+        return candidates[0][:_MOMENT] if len(days) == 1 else times.pop() if len(times) == 1 else ""
     return _find_refused_part(refusal, kind)
 
 
@@ -214,14 +196,6 @@ def _find_refused_part(refusal: RefusedValue, kind: Kind) -> str:
     if refusal.reason in (Reason.TIME_MISSING, Reason.DATE_MISSING):
         return str(data.get("date") or data.get("time") or "")
     return ""
-
-
-def _find_common_part(moments: Sequence[str]) -> str:
-    """The first moment for several times of one day, the time for one of several days; else blank."""
-    days, times = ({text[part] for text in moments} for part in (_DAY, _TIME))
-    if len(days) == 1:
-        return moments[0][:_MOMENT]
-    return times.pop() if len(times) == 1 else ""
 
 
 def _keep_known_part(session: Session, before: DialogueState, fields: Sequence[Field], asked_field: Field) -> str:

@@ -31,7 +31,9 @@ def is_not_understood(session: Session, turn: Turn, answer: Response | None) -> 
 
 def _is_taken_up(session: Session) -> bool:
     """True when an intent, a form, an action, a tool, a rule or a question took the message up."""
-    read = session.fields_read
+    read, result = session.fields_read, session.tools.tool_result
+    # A stored result of an earlier call (`run_once`) answers nothing.
+    is_reused = isinstance(result, Mapping) and result.get("reused") is True
     return any(
         (
             session.intent_source,
@@ -41,7 +43,7 @@ def _is_taken_up(session: Session) -> bool:
             session.action.pending_action_result is not None,
             session.tools.mcp_action is not None,
             session.form.form_leave is not None,
-            _has_new_tool_result(session),
+            session.tools.tool_status is not None and not is_reused,
             session.routing.routing_decision not in _OPEN_ROUTES,
             session.interaction_decision not in _OPEN_DECISIONS,
             session.reset_reason,
@@ -49,13 +51,6 @@ def _is_taken_up(session: Session) -> bool:
             session.reply_override,
         )
     )
-
-
-def _has_new_tool_result(session: Session) -> bool:
-    """True when a tool was called for this message; a stored result of an earlier call (`run_once`) answers nothing."""
-    result = session.tools.tool_result
-    reused = isinstance(result, Mapping) and result.get("reused") is True
-    return session.tools.tool_status is not None and not reused
 
 
 def lacks_model(turn: Turn) -> bool:

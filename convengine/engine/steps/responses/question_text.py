@@ -73,7 +73,8 @@ class FormQuestion:
 
     def write(self) -> str:
         """What the answer says of the form: what was given, what was refused, the question."""
-        done = self._list_done_texts() or [self._write_changes() or self._write_echo() or self._write_noted()]
+        given = [field for path in self.session.fields_read.read if (field := self.form.field(path))]
+        done = [self._render(DONE, field) for field in given if field.texts(DONE)] or [self._write_values()]
         unanswered = self._texts["unanswered"] if self._leaves_question_open else ""
         parts = (*done, *self._list_other_refusals(), unanswered, self._write_question())
         return " ".join(filter(None, parts))
@@ -97,11 +98,6 @@ class FormQuestion:
     @cached_property
     def _refusal(self) -> RefusedValue | None:
         return self.session.fields_read.find_refusal(self.field.path)
-
-    @cached_property
-    def _fields_read(self) -> list[Field]:
-        """The fields that the message gave."""
-        return [field for path in self.session.fields_read.read if (field := self.form.field(path))]
 
     @cached_property
     def _misses(self) -> int:
@@ -146,10 +142,13 @@ class FormQuestion:
         """The question, as this message leads to it: an offer, a refusal, an explanation, once more, or plain."""
         if offer := write_offer(self.session, self.turn, self.form):
             return offer
-        if self._refusal:
-            return self._add_help(self._write_invalid(self._refusal))
+        if refusal := self._refusal:
+            invalid = "" if refusal.reason == NOT_ALLOWED else self._render(INVALID)
+            reason = self._refuse(self.field, refusal)
+            return self._add_help(invalid or self._texts["invalid"].format(reason=reason, question=self._ask))
         if self._asks_about:
-            return self._render(ASK_AGAIN) or self._explain()
+            why = self._ask if self.field.spec.options else write_why(self.field, self._language, self._ask)
+            return self._render(ASK_AGAIN) or why
         if (listed := self._offer_again()) and not self._is_unknown:
             return self._add_help(self._texts["invalid"].format(reason=listed, question=self._ask))
         if self._leaves_question_open:
@@ -161,13 +160,16 @@ class FormQuestion:
     def _add_help(self, text: str) -> str:
         """The question with what helps to answer it, so that nobody reads the same words twice.
 
-        First an example, unless the text has a reason or is the author's. Then also another way: to leave it out, or a
-        person.
+        First an example, unless the text has a reason or is the author's. Then also another way: to leave it out, to
+        ask for a person, or to say it in other words.
         """
-        is_last = self._misses > 1
+        is_last, other_way = self._misses > 1, ""
         shows_example = is_last or not (self._refusal or self._offer_again() or self.field.texts(ASK_AGAIN))
-        parts = [text, self._write_example(text) if shows_example else "", self._write_other_way() if is_last else ""]
-        return " ".join(filter(None, parts))
+        if is_last and not self.field.required:
+            other_way = self._texts["may_skip"]
+        elif is_last and not self._is_unknown:  # To whom does not know it, the text says it already.
+            other_way = self._texts["needed_person" if self._has_person else "say_otherwise"]
+        return " ".join(filter(None, [text, self._write_example(text) if shows_example else "", other_way]))
 
     def _write_example(self, text: str) -> str:
         """How an answer looks: one of the offered values, else an example; blank where the text has it, or options."""
@@ -178,14 +180,6 @@ class FormQuestion:
         is_helpful = example and not (self._is_unknown or self.field.spec.options) and example not in text
         return self._texts["example"].format(value=example) if is_helpful else ""
 
-    def _write_other_way(self) -> str:
-        """What somebody can do who cannot answer: leave it out, ask for a person, or say it in other words."""
-        if not self.field.required:
-            return self._texts["may_skip"]
-        if self._is_unknown:
-            return ""  # The text says it already.
-        return self._texts["needed_person" if self._has_person else "say_otherwise"]
-
     @cached_property
     def _ask(self) -> str:
         """The question in the form's own words, else in general ones."""
@@ -194,19 +188,9 @@ class FormQuestion:
         else:
             own = self._render(ASK)
         repeats = self._refusal or self._is_missed or self._asks_about
-        return write_question(self.field, self._language) if not own or (repeats and self._hides_options(own)) else own
-
-    def _hides_options(self, question: str) -> bool:
-        """True when the field is a choice, and the question names none of its options."""
-        options, known = self.field.spec.options, question.casefold()
-        return bool(options) and not any(option.label.casefold() in known for option in options)
-
-    def _write_invalid(self, refusal: RefusedValue) -> str:
-        own = "" if refusal.reason == NOT_ALLOWED else self._render(INVALID)
-        return own or self._texts["invalid"].format(reason=self._refuse(self.field, refusal), question=self._ask)
-
-    def _explain(self) -> str:
-        return self._ask if self.field.spec.options else write_why(self.field, self._language, self._ask)
+        options, shown = self.field.spec.options, own.casefold()
+        hides_options = bool(options) and not any(option.label.casefold() in shown for option in options)
+        return write_question(self.field, self._language) if not own or (repeats and hides_options) else own
 
     def _write_again(self) -> str:
         """The question once more; to somebody who does not know the value, that it is needed, and who can help."""
@@ -240,26 +224,21 @@ class FormQuestion:
     def _refuse(self, field: Field, refusal: RefusedValue) -> str:
         return write_refusal(field, refusal.text, refusal.reason, refusal.data, self._locale)
 
-    def _list_done_texts(self) -> list[str]:
-        """The form's own texts for fields that the message gave."""
-        return [self._render(DONE, field) for field in self._fields_read if field.texts(DONE)]
+    def _write_values(self) -> str:
+        """What a correction changed, in full, because the question that follows is about something else.
 
-    def _write_changes(self) -> str:
-        """What a correction changed, in full, because the question that follows is about something else."""
-        if self.session.routing.correction_applied is not True:
-            return ""
-        return write_changes(self.session, self.turn, self.form, self.session.fields_read.read)
-
-    def _write_echo(self) -> str:
-        """The values that the message did not say in full, as a sentence: "Thursday 26 November 2026."."""
-        values = [self._say(field) for field in list_echoed(self.session, self.turn, self.form)]
-        return fill_text("{values}.", values=", ".join(values)) if values else ""
-
-    def _write_noted(self) -> str:
-        """The values that the message said again, as a sentence: "Friday 27 November 2026 is noted."."""
-        fields = [field for path in self.session.fields_read.said_again if (field := self.form.field(path))]
-        values = join_texts([self._say(field) for field in fields], self._texts["and"])
-        return self._texts["noted" if len(fields) == 1 else "all_noted"].format(values=values) if fields else ""
+        Else the values that the message did not say in full: "Thursday 26 November 2026."; else those that it said
+        again: "Friday 27 November 2026 is noted.".
+        """
+        read = self.session.fields_read
+        is_corrected = self.session.routing.correction_applied is True
+        if is_corrected and (changes := write_changes(self.session, self.turn, self.form, read.read)):
+            return changes
+        if values := [self._say(field) for field in list_echoed(self.session, self.turn, self.form)]:
+            return fill_text("{values}.", values=", ".join(values))
+        fields = [field for path in read.said_again if (field := self.form.field(path))]
+        noted = join_texts([self._say(field) for field in fields], self._texts["and"])
+        return self._texts["noted" if len(fields) == 1 else "all_noted"].format(values=noted) if fields else ""
 
     def _say(self, field: Field) -> str:
         return say_value(field.spec, self.session.context.get(field.path), self._locale)

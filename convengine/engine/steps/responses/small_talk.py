@@ -5,7 +5,7 @@ answer of an intent that answers and returns, because nobody asked for it again.
 """
 
 from convengine.engine.forms.asking import find_form_language, get_texts
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import begins_something, find_ended_schema
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.text.compare import blank, code
@@ -13,7 +13,6 @@ from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.scope import HAND_OVER, is_resolved
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 
@@ -62,18 +61,15 @@ def note_small_talk(session: Session, turn: Turn) -> Session:
 
 def write_help(session: Session, turn: Turn) -> str:
     """The answer to "help", or to a message that nobody understood: what can be asked for, tasks before questions."""
-    texts, names = get_texts(_find_language(session, turn)), _list_offers(turn.snapshot)
+    texts = get_texts(_find_language(session, turn))
+    intents = sorted(turn.snapshot.allowed_intents, key=lambda intent: intent.returns)
+    # Small talk has no display name. Without any, all are named.
+    names = [each.name for each in intents if not blank(each.display_name)] or [each.name for each in intents]
     offers = ", ".join(names[:_MOST_OFFERS]) + (f" {texts['more']}" if len(names) > _MOST_OFFERS else "")
     if says_only(session, turn, MoveKind.HELP):
         return str(texts["help_with"].replace("{intents}", offers) if offers else texts["reply_greeting"])
     listed = [texts["offers"].replace("{intents}", offers)] if offers else []
     return " ".join([texts["not_understood"], texts["other_words"], *listed])
-
-
-def _list_offers(snapshot: Snapshot) -> list[str]:
-    """The names of the intents with a display name, tasks first; small talk has none. Without any, all names."""
-    intents = sorted(snapshot.allowed_intents, key=lambda intent: intent.returns)
-    return [intent.name for intent in intents if not blank(intent.display_name)] or [each.name for each in intents]
 
 
 def write_not_understood(session: Session, turn: Turn) -> str:
@@ -82,9 +78,5 @@ def write_not_understood(session: Session, turn: Turn) -> str:
 
 
 def _find_language(session: Session, turn: Turn) -> str:
-    return find_form_language(session, turn, _find_ended_form(session, turn))
-
-
-def _find_ended_form(session: Session, turn: Turn) -> Form | None:
     row = find_ended_schema(session, turn)
-    return get_form(turn.snapshot, row) if row else None
+    return find_form_language(session, turn, get_form(turn.snapshot, row) if row else None)

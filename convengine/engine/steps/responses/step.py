@@ -13,7 +13,7 @@ from convengine.engine.dialogue.hand_over import (
 )
 from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation, find_ended_schema, is_final_state
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.session_form import FACT_FIELDS
@@ -66,7 +66,7 @@ from convengine.engine.turn.dialogue_state import update_dialogue
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
-from convengine.engine.turn.rows import Response
+from convengine.engine.turn.rows import OutputSchema, Response
 from convengine.engine.turn.scope import (
     HAND_OVER,
     INTENT_COLLISION,
@@ -78,7 +78,6 @@ from convengine.engine.turn.session import Digression, Session
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
-from convengine.json_value import Json
 
 #: Overrides that come before the question of an intent collision.
 _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
@@ -130,12 +129,14 @@ class ResponseResolutionStep(Step):
 def _answer_by_row(session: Session, turn: Turn) -> Session:
     """The session with the answer of the state, or with what replaces it: small talk, a person, another question."""
     session = update_dialogue(note_small_talk(session, turn), offered={})
-    answering, choice = _choose_row(session, turn)
+    # A form that was left for a person has a text of its own.
+    answering = find_handing_flow(session, turn) or session.intent
+    choice = choose_response(turn.snapshot, answering, session.state)
     ended = follows_an_end(session, turn) and (choice.winner is None or is_state_resolved(session.state))
     if ended and (text := write_small_talk(session, turn)):
         session = ask_next_field(count_not_understood(session, turn, False), turn)
         return _override(session, turn, text, SMALL_TALK)
-    asking_form = _get_asking_form(session, turn)
+    asking_row = session.resolved_schema
     session, special_state = _find_special_state(session, turn, choice.winner)
     session, special = _choose_special_row(session, turn, special_state)
     session = ask_next_field(session, turn)
@@ -151,7 +152,7 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         session = ask_again(session, turn, choice.winner) if special_state == NOT_UNDERSTOOD else session
         return _answer_by(special, session, turn, session.intent, special_state)
     if special_state == HAND_OVER:
-        return _override(session, turn, _write_hand_over(session, turn, asking_form), HAND_OVER)
+        return _override(session, turn, _write_hand_over(session, turn, asking_row), HAND_OVER)
     if ended and special_state == NOT_UNDERSTOOD:
         choice = choose_response(turn.snapshot, UNKNOWN, UNKNOWN)
         if choice.winner is None:
@@ -173,12 +174,6 @@ def _answer_by(
         session = apply_override(session, turn, payload.value)
     payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
     return _set_answer(session, turn, payload, row.response_type, responseId=row.response_id)
-
-
-def _choose_row(session: Session, turn: Turn) -> tuple[str | None, Choice[Response]]:
-    """The rows that may answer, and their intent: a form that was left for a person has a text of its own."""
-    answering = find_handing_flow(session, turn) or session.intent
-    return answering, choose_response(turn.snapshot, answering, session.state)
 
 
 def _choose_special_row(
@@ -256,49 +251,40 @@ def _only_person_helps(session: Session, turn: Turn) -> bool:
 
 
 def _wants_person(session: Session, turn: Turn) -> bool:
-    """True for a wish for a person that no intent took up, and that is no option of the asked field: "Anruf"."""
-    read = session.fields_read
+    """True for a wish for a person that no intent took up, and that is no option of the asked field: "Anruf".
+
+    Nor is it the name of a field: "the injured person, please".
+    """
+    read, row = session.fields_read, session.resolved_schema
     is_said = read.wants_person or says(session, turn, MoveKind.PERSON)
-    if session.intent_source or session.digression or not is_said:
+    if session.intent_source or session.digression or not is_said or read.asked_field in read.read:
         return False
-    return read.asked_field not in read.read and not _names_field(session, turn)
-
-
-def _names_field(session: Session, turn: Turn) -> bool:
-    """True where the person is the name of a field: "the injured person, please"."""
-    person, row = understand_message(session, turn).find_move(MoveKind.PERSON), session.resolved_schema
+    understanding = understand_message(session, turn)
+    person = understanding.find_move(MoveKind.PERSON)
     if person is None or row is None:
-        return False
-    start = understand_message(session, turn).words[person.start].start
-    return any(first <= start < last for _, first, last in read_message(session, turn, row).names)
+        return True
+    start = understanding.words[person.start].start
+    return not any(first <= start < last for _, first, last in read_message(session, turn, row).names)
 
 
 def _hand_over(session: Session, turn: Turn) -> Session | None:
     """The session that a person gets, because the user wants one. Returns None if nothing hands over."""
-    if session.resolved_schema and not is_final_state(turn.snapshot, session.intent, session.state):
+    snapshot = turn.snapshot
+    if session.resolved_schema and not is_final_state(snapshot, session.intent, session.state):
         return give_up(session, turn)
-    if _can_hand_over(session, turn):
+    is_own = choose_exact_response(snapshot, session.intent, HAND_OVER) is not None
+    if is_own or any(find(snapshot) is not None for find in (find_hand_over_intent, find_hand_over_answer)):
         return update_dialogue(session, not_understood_count=0)
-    if disabled := turn.snapshot.disabled_hand_over_intents:
+    if disabled := snapshot.disabled_hand_over_intents:
         turn.audit(session, HAND_OVER_DISABLED, intents=sorted(disabled))
     return None
 
 
-def _can_hand_over(session: Session, turn: Turn) -> bool:
-    """True when an answer or an intent of the release hands over."""
-    is_own = choose_exact_response(turn.snapshot, session.intent, HAND_OVER) is not None
-    finders = (find_hand_over_intent, find_hand_over_answer)
-    return is_own or any(find(turn.snapshot) is not None for find in finders)
-
-
-def _get_asking_form(session: Session, turn: Turn) -> Form | None:
-    return get_form(turn.snapshot, session.resolved_schema) if session.resolved_schema else None
-
-
-def _write_hand_over(session: Session, turn: Turn, form: Form | None) -> str:
-    """The text of a hand-over without a row: the setting's, else the one of the language."""
+def _write_hand_over(session: Session, turn: Turn, row: OutputSchema | None) -> str:
+    """The text of a hand-over without a row of answers: the setting's, else the one of the language of the form."""
     template = turn.config(session, HAND_OVER_TEXT)
     text = render_lenient(template, build_variables(session, turn)).text if template else ""
+    form = get_form(turn.snapshot, row) if row else None
     return text or str(get_texts(find_form_language(session, turn, form))["hand_over"])
 
 
@@ -320,22 +306,6 @@ def _answer_without_row(session: Session, turn: Turn) -> Session:
     )
 
 
-def _prepend_stale_text(payload: Payload, session: Session, turn: Turn) -> Payload:
-    """The answer, preceded by STALE_TEXT if it replaces a stale session."""
-    if not turn.request.after_stale or not isinstance(payload, TextPayload):
-        return payload
-    text = turn.config(session, STALE_TEXT)
-    return payload if blank(text) else TextPayload(f"{text}\n\n{payload.value}")
-
-
-def _join_answers(payload: Payload, session: Session, turn: Turn, row_id: Json) -> Payload:
-    """The answer with that to the question in between; the row is that of the state, or of the question alone."""
-    joined, digression = join_answers(payload, session, turn), session.digression
-    own = digression.answer if digression and session.only_digresses else payload
-    audit_transformed(session, turn, own, joined, by="DIGRESSION", kind="DIGRESSION", responseId=row_id)
-    return joined
-
-
 def _override(session: Session, turn: Turn, text: str, source: str) -> Session:
     return _set_answer(session, turn, TextPayload(text), "OVERRIDE", source=source)
 
@@ -345,13 +315,19 @@ def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: s
 
     `details` are further keys of the event.
     """
-    row_id = details.get("responseId")
+    row_id, shown = details.get("responseId"), payload
     if session.digression:
         asks = isinstance(payload, TextPayload) and is_question_open(session, turn)
         question = str(payload.value) if asks else ""
-        session = session.evolve(digression=replace(session.digression, question=question))
-        payload = _join_answers(payload, session, turn, row_id)
-    shown = _prepend_stale_text(payload, session, turn)
+        digression = replace(session.digression, question=question)
+        session = session.evolve(digression=digression)
+        joined = join_answers(payload, session, turn)
+        own = digression.answer if session.only_digresses else payload
+        audit_transformed(session, turn, own, joined, by="DIGRESSION", kind="DIGRESSION", responseId=row_id)
+        payload = shown = joined
+    if turn.request.after_stale and isinstance(payload, TextPayload):
+        text = turn.config(session, STALE_TEXT)
+        shown = payload if blank(text) else TextPayload(f"{text}\n\n{payload.value}")
     audit_transformed(session, turn, payload, shown, by="STALE_TEXT", kind="STALE", responseId=row_id)
     payload = transform_payload(shown, session, turn, FINAL, row_id=row_id)
     session = session.evolve(payload=payload, last_assistant=to_document(payload))

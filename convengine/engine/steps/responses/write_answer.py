@@ -48,20 +48,16 @@ def write_answer(row: Response, session: Session, turn: Turn) -> tuple[Payload, 
 
     Raises NoResponseConfigured for a row of an unknown type or format, and the errors of `derive_payload`.
     """
-    _check_kind(row)
-    derived = derive_payload(row, session, turn) if code(row.response_type) == ResponseType.DERIVED else None
-    if derived:
-        return derived, f"RESPONSE_{code(row.output_format)}"
-    return _answer_exactly(row, session, turn), str(RESPONSE_EXACT)
-
-
-def _check_kind(row: Response) -> None:
-    """Raises NoResponseConfigured for a row of an unknown type or format."""
     if OutputFormat.read(row.output_format) is None or ResponseType.read(row.response_type) is None:
         raise NoResponseConfigured(
             f"Response {row.response_id} has type {row.response_type!r} and format {row.output_format!r}; "
             "use EXACT or DERIVED, and TEXT or JSON."
         )
+    if code(row.response_type) == ResponseType.DERIVED and (derived := derive_payload(row, session, turn)):
+        return derived, f"RESPONSE_{code(row.output_format)}"
+    payload = render_payload(row, session, turn)
+    turn.audit(session, RESPONSE_EXACT, text=payload.value)
+    return payload, str(RESPONSE_EXACT)
 
 
 def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | None:
@@ -117,12 +113,17 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
         promptTemplateId=template.template_id,
         conversation_history=list_history(session, turn.config(session, HISTORY_TURNS)),
     )
-    prompts = replace(prompts, hint=_join_hints(prompts.hint, session))
+    # The unchanged hint of a rule in this turn follows the row's.
+    hints = (prompts.hint, session.dialogue.response_hint)
+    prompts = replace(prompts, hint="\n\n".join(hint for hint in hints if isinstance(hint, str) and not blank(hint)))
+    context = session.context
+    if form := session.resolved_schema:
+        context = {**context, "jsonSchema": form.json_schema, "schemaJson": collect_schema_values(session)}
     return Question(
         "RESPONSE_JSON" if is_json else "RESPONSE_TEXT",
         prompts.system,
         prompts.user_with_hint,
-        context=_build_model_context(session),
+        context=context,
         json_schema=schema,
         want_json=is_json,
         strict=schema is not None,
@@ -134,34 +135,10 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
     )
 
 
-def _join_hints(hint: str, session: Session) -> str:
-    """The row's hint, followed by the unchanged hint of a rule in this turn."""
-    rule_hint = session.dialogue.response_hint
-    return "\n\n".join(part for part in (hint, rule_hint) if isinstance(part, str) and not blank(part))
-
-
-def _build_model_context(session: Session) -> Mapping[str, Json]:
-    """What a model may use for an answer: the context, and the form with its values."""
-    schema = session.resolved_schema
-    if schema is None:
-        return session.context
-    return {**session.context, "jsonSchema": schema.json_schema, "schemaJson": collect_schema_values(session)}
-
-
-def _answer_exactly(row: Response, session: Session, turn: Turn) -> Payload:
-    payload = render_payload(row, session, turn)
-    turn.audit(session, RESPONSE_EXACT, text=payload.value)
-    return payload
-
-
 def _describe_response(row: Response) -> Mapping[str, Json]:
     """The names of a fixed answer itself."""
-    return {
-        "responseType": row.response_type,
-        "outputFormat": row.output_format,
-        "derivation_hint": row.derivation_hint or "",
-        "promptTemplateId": "",
-    }
+    own = {"responseType": row.response_type, "outputFormat": row.output_format, "promptTemplateId": ""}
+    return {**own, "derivation_hint": row.derivation_hint or ""}
 
 
 def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
