@@ -37,16 +37,13 @@ def find_open_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
     """
     status = form.status(context)
     open_paths = {*status.missing, *status.unanswered}
-    return [field for field in form.leaves if _is_open(field, open_paths)]
-
-
-def _is_open(field: Field, open_paths: set[str]) -> bool:
-    """True for a field that is missing or unanswered, and for a required field of an object that is missing."""
-    if field.path in open_paths:
-        return True
     # A missing object is asked for by its required fields.
-    parts = field.path.split(".")
-    return field.required and any(".".join(parts[:size]) in open_paths for size in range(1, len(parts)))
+    return [
+        field
+        for field in form.leaves
+        if field.path in open_paths
+        or (field.required and any(field.path.startswith(f"{path}.") for path in open_paths))
+    ]
 
 
 def find_form_locale(session: Session, turn: Turn, form: Form | None = None) -> str:
@@ -141,15 +138,12 @@ def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json
     if candidates := data.get("candidates"):
         listed = say_values(field.spec, candidates, locale)
         return fill_text(texts["candidates"], candidates=join_texts(listed, texts["or"]))
-    low, high = (_say_bound(field, data.get(key), locale) for key in ("min", "max"))
+    limits = (data.get("min"), data.get("max"))
+    low, high = ("" if limit is None else say_value(field.spec, limit, locale) for limit in limits)
     key = "bounds" if low and high else "bounds_min" if low else "bounds_max" if high else ""
     bounds = fill_text(texts[key], min=low, max=high) if key else ""
     template = texts["reasons"].get(reason) or texts["reasons"][""]
     return fill_text(template, value=value, bounds=bounds)
-
-
-def _say_bound(field: Field, bound: Json, locale: str) -> str:
-    return "" if bound is None else say_value(field.spec, bound, locale)
 
 
 def write_title(field: Field, language: str) -> str:

@@ -87,7 +87,10 @@ def list_dependencies(schema: Mapping[str, Json]) -> Iterator[Dependency]:
 def sort_declared(properties: Mapping[str, Json]) -> list[tuple[str, Mapping[str, Json]]]:
     """The properties in the order of the form: `x-order`, else their position."""
     declared = {name: part if isinstance(part, Mapping) else {} for name, part in properties.items()}
-    ranks = {name: _read_order(part, number) for number, (name, part) in enumerate(declared.items())}
+    ranks: dict[str, float] = {}
+    for number, (name, part) in enumerate(declared.items()):
+        order = part.get("x-order")
+        ranks[name] = order if isinstance(order, (int, float)) and not isinstance(order, bool) else number
     return sorted(declared.items(), key=lambda item: ranks[item[0]])
 
 
@@ -98,12 +101,6 @@ def find_broken_reference(schema: Json) -> str | None:
         inner = [value for key, value in schema.items() if key != "$defs"]
         return reference if isinstance(reference, str) else next(filter(None, map(find_broken_reference, inner)), None)
     return next(filter(None, map(find_broken_reference, schema)), None) if isinstance(schema, list) else None
-
-
-def _read_order(declared: Mapping[str, Json], default: int) -> float:
-    """The position that a property gives itself (`x-order`)."""
-    order = declared.get("x-order")
-    return order if isinstance(order, (int, float)) and not isinstance(order, bool) else default
 
 
 def _write_reference(node: Mapping[str, Json], document: _Document, depth: int) -> Mapping[str, Json] | None:

@@ -87,10 +87,9 @@ def _list_missing(schema: Mapping[str, Json], value: Mapping[str, Json], prefix:
 
 def _list_unanswered(schema: Mapping[str, Json], values: Mapping[str, Json]) -> Iterator[str]:
     required = schema.get("required")
-    left_out = {*(required if isinstance(required, list) else ()), *list_inapplicable(schema, values)}
+    left_out = {*(required if isinstance(required, list) else ()), *list_inapplicable(schema, values), *values}
     for name, declared in schema["properties"].items():
-        has_question = isinstance(declared, Mapping) and declared.get("x-ask")
-        if has_question and name not in left_out and name not in values:
+        if isinstance(declared, Mapping) and declared.get("x-ask") and name not in left_out:
             yield name
 
 

@@ -40,7 +40,10 @@ def decide_leaving(session: Session, turn: Turn) -> LeaveDecision | None:
     row = find_left_schema(session, turn)
     if row is None:
         return None
-    wants = _wants_to_leave(session, turn, row)
+    wants = says(session, turn, MoveKind.LEAVE)
+    if wants:
+        reading = read_message(session, turn, row)
+        wants = not (reading.taken or reading.cleared)  # "Never mind, Friday is fine"
     if following is not None:
         return _decide_asked(session, turn, following, wants=wants)
     if session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION:
@@ -55,7 +58,9 @@ def _decide_asked(session: Session, turn: Turn, following: str, *, wants: bool) 
     """
     if says_only(session, turn, MoveKind.STAY):
         return LeaveDecision.STAY
-    answer = True if wants and not following else _read_answer(session, turn)
+    answer = True if wants and not following else read_yes_or_no(session, turn)
+    if answer is None and session.dialogue.dialogue_act_source == "LLM":
+        answer = _ACT_ANSWERS.get(str(session.dialogue.dialogue_act_llm_candidate))
     if answer is None:
         return LeaveDecision.ASK if wants else None  # "Forget it" may mean this form as well as the other subject.
     return LeaveDecision.LEAVE if answer else LeaveDecision.STAY
@@ -90,14 +95,6 @@ def find_doubtful_subject(session: Session, turn: Turn) -> str:
     """The only intent that hands over, where the message may ask for a person; blank for none."""
     intents = turn.snapshot.hand_over_intents
     return next(iter(intents)) if len(intents) == 1 and may_say(session, turn, MoveKind.PERSON) else ""
-
-
-def _read_answer(session: Session, turn: Turn) -> bool | None:
-    """The answer to "Do you want to stop?": its words, else what a model made of them. Returns None for neither."""
-    answer = read_yes_or_no(session, turn)
-    if answer is not None or session.dialogue.dialogue_act_source != "LLM":
-        return answer
-    return _ACT_ANSWERS.get(str(session.dialogue.dialogue_act_llm_candidate))
 
 
 def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDecision | None:
@@ -178,11 +175,3 @@ def find_rest_beside_leaving(session: Session, turn: Turn) -> str:
     starts = {move.start for move in understanding.moves if move.kind is MoveKind.LEAVE}
     rest = [clause for clause in understanding.clauses if starts.isdisjoint(range(clause.start, clause.end))]
     return ", ".join(understanding.quote(clause.start, clause.end) for clause in rest)
-
-
-def _wants_to_leave(session: Session, turn: Turn, row: OutputSchema) -> bool:
-    """True when a clause only stops, unless the message gives the form something: "never mind, Friday is fine"."""
-    if not says(session, turn, MoveKind.LEAVE):
-        return False
-    reading = read_message(session, turn, row)
-    return not (reading.taken or reading.cleared)

@@ -41,7 +41,7 @@ from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
-from convengine.engine.understanding.span import Finder, Situation, Sort, Span
+from convengine.engine.understanding.span import Finder, Situation, Sort
 from convengine.engine.understanding.understand import Understanding, add_learned_moves, understand
 from convengine.engine.understanding.words import cover
 from convengine.json_value import Json
@@ -172,24 +172,18 @@ def _ask_finders(session: Session, turn: Turn, form: Form, text: str) -> FoundSp
 
 def _describe(understanding: Understanding) -> dict[str, Json]:
     """Positions in the message instead of words, so that there is nothing to mask."""
-    words = understanding.words
+    words, spans = understanding.words, list[dict[str, Json]]()
     moves = [_describe_move(understanding, move) for move in understanding.moves]
-    spans = [
-        {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
-        | _describe_passing_over(understanding, span)
-        for span in understanding.spans
-    ]
+    for span in understanding.spans:
+        place = {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
+        clause = None if span.is_weak else understanding.find_clause(span.start)
+        denies = clause is not None and clause.force is Force.DENIES  # Then the value is not taken.
+        spans.append(place | ({"clause": Force.DENIES.value} if denies else {}))
     cues = [
         {"cue": cue.name, "start": words[cue.start].start, "end": words[cue.end - 1].end} for cue in understanding.cues
     ]
     doubtful = [_describe_move(understanding, move) for move in understanding.doubtful_moves]
     return {"moves": moves, "spans": spans, "cues": cues} | ({"doubtfulMoves": doubtful} if doubtful else {})
-
-
-def _describe_passing_over(understanding: Understanding, span: Span) -> dict[str, Json]:
-    """What the clause of a value does, where it takes none: it denies."""
-    clause = None if span.is_weak else understanding.find_clause(span.start)
-    return {"clause": clause.force.value} if clause and clause.force is Force.DENIES else {}
 
 
 def _describe_move(understanding: Understanding, move: Move) -> dict[str, Json]:
@@ -347,7 +341,12 @@ def _get_fields(turn: Turn, form: Form) -> tuple[FormField, ...]:
 
 def make_fields(form: Form) -> tuple[FormField, ...]:
     """The fields of a form that messages are read into, in the order in which it asks."""
-    return tuple(map(_make_field, _list_readable(form)))
+    fields = []
+    for field in _list_readable(form):
+        question = frozenset(word for text in field.texts("x-ask") for word in fold_label(text))
+        labels = list_labels([" ".join(label) for label in field.labels])
+        fields.append(FormField(field.spec, field.required, labels, question))
+    return tuple(fields)
 
 
 def list_fillers(form: Form | None) -> tuple[tuple[str, ...], ...]:
@@ -358,11 +357,6 @@ def list_fillers(form: Form | None) -> tuple[tuple[str, ...], ...]:
 
 def _list_readable(form: Form) -> list[Field]:
     return [field for field in form.leaves if field.type not in ("array", "object")]
-
-
-def _make_field(field: Field) -> FormField:
-    question = frozenset(word for text in field.texts("x-ask") for word in fold_label(text))
-    return FormField(field.spec, field.required, list_labels([" ".join(label) for label in field.labels]), question)
 
 
 def list_own_words(turn: Turn, intent: str) -> frozenset[str]:

@@ -141,14 +141,10 @@ def _strip_end(understanding: Understanding, start: int) -> int:
     """The end of the text without courtesies and signs behind it."""
     end = len(understanding.words)
     while end > start:
-        ends = (at for at in range(start, end) for name in _COURTESIES if _matches(understanding, name, at, end))
+        tried = ((at, understanding.chart.match_exactly(name, at)) for at in range(start, end) for name in _COURTESIES)
+        ends = (at for at, match in tried if match is not None and match.end == end)
         shorter = next(ends, end - (understanding.words[end - 1].key in _ENDS))
         if shorter == end:
             break
         end = shorter
     return end
-
-
-def _matches(understanding: Understanding, name: str, at: int, end: int) -> bool:
-    match = understanding.chart.match_exactly(name, at)
-    return match is not None and match.end == end

@@ -1,8 +1,6 @@
 """Values that were allowed when they were given, and are no more: a day that has passed since."""
 
-from collections.abc import Iterator
-
-from convengine.engine.forms.form import Field, Form
+from convengine.engine.forms.form import Form
 from convengine.engine.forms.message import describe_situation
 from convengine.engine.forms.session_form import list_held
 from convengine.engine.turn.session import Session
@@ -20,21 +18,17 @@ _MOVING = ("today", "tomorrow", "now")
 
 def list_outdated(session: Session, turn: Turn, form: Form) -> list[Refused]:
     """The days of a form that are before what its fields allow now."""
-    held = list_held(session, form)
-    moving = [field for field in form.leaves if field.path in held and _has_moving_bound(field)]
-    return list(_refuse_earlier(session, turn, form, moving)) if moving else []
-
-
-def _has_moving_bound(field: Field) -> bool:
-    is_day, bound = field.spec.kind in (Kind.DATE, Kind.DATE_TIME), field.spec.minimum
-    return is_day and isinstance(bound, str) and bound.strip().lower().startswith(_MOVING)
-
-
-def _refuse_earlier(session: Session, turn: Turn, form: Form, fields: list[Field]) -> Iterator[Refused]:
-    situation, held = describe_situation(session, turn, form), list_held(session, form)
-    for field in fields:
-        first = read_date_bound(str(field.spec.minimum).lower().replace("now", "today", 1), find_now(situation).date())
-        day, value = read_day(held[field.path]), held[field.path]
+    held, refused = list_held(session, form), list[Refused]()
+    days = [field for field in form.leaves if field.path in held and field.spec.kind in (Kind.DATE, Kind.DATE_TIME)]
+    bounds = {field: field.spec.minimum.lower() for field in days if isinstance(field.spec.minimum, str)}
+    moving = {field: bound for field, bound in bounds.items() if bound.strip().startswith(_MOVING)}
+    if not moving:
+        return refused
+    situation = describe_situation(session, turn, form)
+    for field, bound in moving.items():
+        first = read_date_bound(bound.replace("now", "today", 1), find_now(situation).date())
+        day = read_day(held[field.path])
         if first is not None and day is not None and day < first:
-            text = say_value(field.spec, value, situation.locale)
-            yield Refused(field.path, text, Reason.OUT_OF_BOUNDS, {"min": first.isoformat()})
+            text = say_value(field.spec, held[field.path], situation.locale)
+            refused.append(Refused(field.path, text, Reason.OUT_OF_BOUNDS, {"min": first.isoformat()}))
+    return refused

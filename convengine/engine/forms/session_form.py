@@ -31,9 +31,8 @@ SCHEMA_TYPE = "SCHEMA_TYPE"
 
 def choose_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> Choice[rows.OutputSchema]:
     """All schemas of (intent, state), best first. An unresolved intent has none."""
-    return choose_row(
-        snapshot, rows.OutputSchema, intent, state, _find_refusal if is_resolved(intent) else _refuse_without_intent
-    )
+    refuse = _find_refusal if is_resolved(intent) else lambda row: SCOPE_INTENT
+    return choose_row(snapshot, rows.OutputSchema, intent, state, refuse)
 
 
 def find_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> rows.OutputSchema | None:
@@ -113,10 +112,6 @@ def _find_refusal(row: rows.OutputSchema) -> str | None:
     if code(row.intent_code) == ANY:
         return SCOPE_INTENT
     return None if code(row.schema_type) in ("", SchemaType.SCHEMA_JSON) else SCHEMA_TYPE
-
-
-def _refuse_without_intent(row: rows.OutputSchema) -> str | None:
-    return SCOPE_INTENT
 
 
 #: Session fields that these functions change.

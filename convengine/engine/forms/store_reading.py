@@ -67,12 +67,11 @@ def has_reading_prompt_elsewhere(session: Session, turn: Turn) -> bool:
 
 def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Reading:
     """What of a reading goes into the form, checked against the whole form and what was offered before."""
-    reading = check_order(session, form, reading)
-    reading = take_long_text(session, form, find_asked_path(session, turn, row, form), reading)
+    asked_path = find_asked_path(session, turn, row, form)
+    reading = take_long_text(session, form, asked_path, check_order(session, form, reading))
     held, offered_before = list_held(session, form), DialogueState.of(session).offered
     # What the form holds already is no change.
     reading = replace(reading, taken=tuple(item for item in reading.taken if held.get(item.field) != item.value))
-    asked_path = find_asked_path(session, turn, row, form)
     reading = drop_accidents(session, turn, form, asked_path, reading)
     reading = _skip_asked_field(session, turn, row, form, asked_path, reading)
     reading = settle_dependents(session, turn, row, form, asked_path, reading)
@@ -81,7 +80,12 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
         reading = replace(reading, offered=_list_changes(session, turn, row, form))
     # What was offered and not taken is asked for again, not offered twice.
     reading = replace(reading, offered=tuple(item for item in reading.offered if item.field not in offered_before))
-    return _refuse_incomplete_edit(session, reading)
+    if session.dialogue.dialogue_act != DialogueAct.EDIT or not (reading.refused or reading.named):
+        return reading
+    # An edit applies completely or not at all.
+    text = session.user_text or ""
+    unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
+    return Reading(refused=(*reading.refused, *unread), names=reading.names)
 
 
 def _skip_asked_field(
@@ -100,15 +104,6 @@ def _skip_asked_field(
         return reading
     taken = tuple(item for item in reading.taken if item.field != asked_path)
     return replace(reading, taken=taken, cleared=tuple(dict.fromkeys((*reading.cleared, asked_path))))
-
-
-def _refuse_incomplete_edit(session: Session, reading: Reading) -> Reading:
-    """The reading of an edit, which applies completely or not at all."""
-    if session.dialogue.dialogue_act != DialogueAct.EDIT or not (reading.refused or reading.named):
-        return reading
-    text = session.user_text or ""
-    unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
-    return Reading(refused=(*reading.refused, *unread), names=reading.names)
 
 
 def _list_changing(session: Session, turn: Turn, form: Form, reading: Reading) -> Iterator[str]:

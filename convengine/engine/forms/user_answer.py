@@ -116,7 +116,14 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
 
 
 def _is_doubtful(understanding: Understanding, held_words: frozenset[str], remarks: set[int]) -> bool:
-    is_unfinished = understanding.is_cut_off or understanding.is_doubted or _is_slip(understanding)
+    """True for an answer that something beside it makes doubtful, and for a yes with a slip.
+
+    But not for one that is all of the message and has the same letters: "yse", "yess".
+    """
+    words = [word for word in understanding.words if not word.is_sign]
+    is_mere_slip = len(words) == 1 and has_same_letters(words[0], understanding.text)
+    is_slip = any(move.is_mended for move in understanding.moves) and not is_mere_slip
+    is_unfinished = understanding.is_cut_off or understanding.is_doubted or is_slip
     return is_unfinished or understanding.has_value_beside_moves(held_words, remarks)
 
 
@@ -171,15 +178,10 @@ def find_confirmation(
 
 
 def _list_answers(understanding: Understanding) -> set[MoveKind]:
-    """The sure answers of a message."""
+    """The answers of a message that are sure enough to run something."""
     praise = () if understanding.find_move(MoveKind.THANK) else (MoveKind.PRAISE,)  # "Cool, thanks" may end the talk.
-    kinds = (*_ANSWERS, *praise)
-    return {move.kind for move in understanding.moves if move.is_whole and move.kind in kinds and _is_sure(move)}
-
-
-def _is_sure(move: Move) -> bool:
-    """False for a yes that is not sure enough to run something."""
-    return move.kind is not MoveKind.AFFIRM or move.probability >= SURE_YES
+    moves = (move for move in understanding.moves if move.is_whole and move.kind in (*_ANSWERS, *praise))
+    return {move.kind for move in moves if move.kind is not MoveKind.AFFIRM or move.probability >= SURE_YES}
 
 
 def corrects_value(session: Session, turn: Turn, row: OutputSchema) -> bool:
@@ -221,10 +223,3 @@ def states_more(understanding: Understanding, reading: Reading, own_words: froze
         not own_words.issuperset(fold_label(understanding.text[start:end])) and start not in asked_starts
         for start, end in reading.unexplained
     )
-
-
-def _is_slip(understanding: Understanding) -> bool:
-    """True for a yes with a slip, unless it is all of the message and has the same letters: "yse", "yess"."""
-    mended = any(move.is_mended for move in understanding.moves)
-    words = [word for word in understanding.words if not word.is_sign]
-    return mended and not (len(words) == 1 and has_same_letters(words[0], understanding.text))

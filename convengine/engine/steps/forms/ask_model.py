@@ -2,14 +2,14 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from convengine.engine.forms.form import Field, Form, is_meaningful
 from convengine.engine.forms.message import describe_situation
 from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.settings import ON_LLM_ERROR
 from convengine.engine.forms.single_field import read_value
-from convengine.engine.llm.ask import Question, Reply, Stages, ask
+from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.select import decide_template
 from convengine.engine.steps.forms.stages import (
@@ -94,19 +94,30 @@ def read_by_model(
     # A model answers no question of the form, so that its texts are not read as a part or a place of an answer.
     situation = replace(describe_situation(session, turn, form), listed_options=(), known_part="")
     sanitised = sanitise_values(form, reply.value, situation, settled)
-    _audit_reading(session, turn, reply, sanitised)
+    if not blank(reply.text):
+        turn.audit(
+            session,
+            SCHEMA_EXTRACTION_LLM_OUTPUT,
+            json=reply.text if reply.value is None else reply.value,
+            rejected=list(sanitised.rejected),
+            rejectedReasons=sanitised.rejected,
+        )
     return ModelReading(session.evolve(last_llm_output=reply.value, last_llm_stage=PURPOSE), sanitised)
 
 
 def _build_question(session: Session, turn: Turn, template: PromptTemplate, form: Form) -> Question:
     """The question to the model: the template's prompts, and the form's schema without its demands."""
+    asked_field = DialogueState.of(session).asked_field
+    question = to_spoken_text(session.last_assistant) if asked_field else ""
+    names: dict[str, Any] = {"asked_field": asked_field, "question": question}
     prompts = fill_prompts(
         session,
         turn,
         system=template.system_prompt,
         user=template.user_prompt,
         selected={"templateId": template.template_id},
-        **_describe_question(session),
+        # A field of the context keeps its name.
+        **{name: value for name, value in names.items() if name not in session.context},
     )
     schema = make_optional(form.schema)
     return Question(
@@ -127,14 +138,6 @@ def _build_question(session: Session, turn: Turn, template: PromptTemplate, form
     )
 
 
-def _describe_question(session: Session) -> dict[str, Json]:
-    """The field that the last answer asked for, and that answer. A field of the context keeps its name."""
-    asked_field = DialogueState.of(session).asked_field
-    question = to_spoken_text(session.last_assistant) if asked_field else ""
-    names = {"asked_field": asked_field, "question": question}
-    return {name: value for name, value in names.items() if name not in session.context}
-
-
 def make_optional(schema: Json) -> Json:
     """The schema without required values, because a message rarely has all of them."""
     if isinstance(schema, Mapping):
@@ -145,18 +148,6 @@ def make_optional(schema: Json) -> Json:
             if key not in _DEMANDS or isinstance(value, Mapping)
         }
     return [make_optional(entry) for entry in schema] if isinstance(schema, (list, tuple)) else schema
-
-
-def _audit_reading(session: Session, turn: Turn, reply: Reply, sanitised: SanitisedValues) -> None:
-    """Record the raw answer, with the paths of rejected values and the reasons; nothing for an empty answer."""
-    if not blank(reply.text):
-        turn.audit(
-            session,
-            SCHEMA_EXTRACTION_LLM_OUTPUT,
-            json=reply.text if reply.value is None else reply.value,
-            rejected=list(sanitised.rejected),
-            rejectedReasons=sanitised.rejected,
-        )
 
 
 def sanitise_values(form: Form, answer: Json, situation: Situation, settled: Collection[str] = ()) -> SanitisedValues:
@@ -181,19 +172,14 @@ def _sanitise_object(
             result.rejected[path] = UNDECLARED
         elif is_meaningful(value) and prefix.count(".") < _DEPTH:
             field_schema = declared[name] if isinstance(declared[name], Mapping) else {}
-            form_field = _find_own_field(form, path, field_schema) or Field(
-                path, field_schema, isinstance(required, list) and name in required, ()
-            )
+            form_field = form.field(path)
+            if form_field is None or form_field.declared is not field_schema:  # The path may be ambiguous.
+                is_required = isinstance(required, list) and name in required
+                form_field = Field(path, field_schema, is_required, ())
             sanitised = _sanitise_value(result, form, form_field, value)
             if is_meaningful(sanitised):
                 values_kept[name] = sanitised
     return values_kept
-
-
-def _find_own_field(form: Form, path: str, declared: Mapping[str, Json]) -> Field | None:
-    """The form's own field, if the path is unambiguous."""
-    known = form.field(path)
-    return known if known is not None and known.declared is declared else None
 
 
 def _sanitise_value(result: SanitisedValues, form: Form, form_field: Field, value: Json) -> Json:

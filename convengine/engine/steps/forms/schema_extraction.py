@@ -113,8 +113,12 @@ class SchemaExtractionStep(Step):
 
         If one of them moves the dialogue, the open action ends, and a yes of this message runs nothing.
         """
-        row = session.resolved_schema
-        if row is None or not _changes_values(session, before):
+        row, is_earlier = session.resolved_schema, before.fields_read is not NOTHING_READ
+        is_changed = any(
+            is_earlier or find_value(session.context, path) != find_value(before.context, path)
+            for path in session.fields_read.read
+        )
+        if row is None or not is_changed:
             return session
         scope = session.intent, session.state
         session = run_phase(
@@ -123,15 +127,6 @@ class SchemaExtractionStep(Step):
         if (session.intent, session.state) == scope:
             return session
         return drop_record_of_other_scope(session.with_values(ActionParams(skip_pending_action_execution=True)), turn)
-
-
-def _changes_values(session: Session, before: Session) -> bool:
-    """True when this turn changed a value of the form: in an earlier step, or since `before`."""
-    is_earlier = before.fields_read is not NOTHING_READ
-    return any(
-        is_earlier or find_value(session.context, path) != find_value(before.context, path)
-        for path in session.fields_read.read
-    )
 
 
 def _read_known_form(session: Session, turn: Turn) -> Session:
@@ -236,12 +231,10 @@ def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, k
     """
     fields: list[str] = []
     refused: dict[str, RefusedValue] = {}
-    if blank(session.user_text):
-        return _MessageReading(session, fields, refused, Reading())
-    extractor = "DETERMINISTIC" if known or session.digression else find_extractor(session, turn)
-    if not (known or session.digression) and _has_nothing_to_ask(session, turn, form):
-        return _MessageReading(session, fields, refused, Reading())
-    reading = Reading()
+    reading, is_for_tables = Reading(), known or session.digression is not None
+    if blank(session.user_text) or (not is_for_tables and _has_nothing_to_ask(session, turn, form)):
+        return _MessageReading(session, fields, refused, reading)
+    extractor = "DETERMINISTIC" if is_for_tables else find_extractor(session, turn)
     if extractor != "LLM":
         reading = _read_by_tables(session, turn, row, form, extractor)
         session = keep_offers_open(session, turn, row, reading)
@@ -251,8 +244,10 @@ def _read_message(session: Session, turn: Turn, row: OutputSchema, form: Form, k
         fields = list_read(form, reading)
         refused = {refusal.field: refusal for refusal in list_refused(reading)}
     if extractor == "LLM" or (extractor == "DETERMINISTIC_THEN_LLM" and not form.status(session.context).complete):
-        text = session.user_text
-        session, answer = read_by_model(_join_earlier(session), turn, row, form, settled=fields)
+        text, earlier = session.user_text, session.earlier_message
+        # The model reads the earlier message, too, which began the form.
+        seen = _set_text(session, f"{earlier.text}\n{text}") if earlier else session
+        session, answer = read_by_model(seen, turn, row, form, settled=fields)
         session = _set_text(session, text).evolve(context=merge_values(session.context, answer.values))
         fields += answer.fields
         refused = {path: refusal for path, refusal in refused.items() if path not in fields}
@@ -273,12 +268,6 @@ def _read_by_tables(session: Session, turn: Turn, row: OutputSchema, form: Form,
         return reading
     before = _set_text(session, earlier.text).evolve(earlier_message=None)
     return add_earlier(reading, _read_by_tables(before, turn, row, form, extractor))
-
-
-def _join_earlier(session: Session) -> Session:
-    """Put the earlier message, which began the form, before the text that a model reads."""
-    earlier = session.earlier_message
-    return session if earlier is None else _set_text(session, f"{earlier.text}\n{session.user_text}")
 
 
 def _set_text(session: Session, text: str | None) -> Session:
