@@ -39,7 +39,6 @@ from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import Clarification, ReplyOverride, Session
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 
 _STAGE = "INTENT_AGENT"
@@ -79,7 +78,18 @@ def resolve_by_agent(session: Session, turn: Turn, collided: Sequence[str], *, m
         if not blank(session.user_text):
             turn.audit(session, INTENT_AGENT_SKIPPED, reason=reason)
         return AgentResult(session, AgentOutcome.UNAVAILABLE)
-    result = _ask_agent(_clear_earlier_answer(session, collided), turn, may_stay=may_stay)
+    # An earlier answer is cleared, and the candidates are those of the phrases.
+    candidates = [{"code": intent, "confidence": None} for intent in collided]
+    session = session.with_values(
+        RoutingParams(
+            intent_scores=[],
+            intent_top3=[],
+            followups=[],
+            intent_collision_candidates=candidates,
+            agentResolver=True,
+        )
+    )
+    result = _ask_agent(session, turn, may_stay=may_stay)
     return AgentResult(result.session.with_values(RoutingParams(agentResolver=False)), result.outcome)
 
 
@@ -90,19 +100,6 @@ def _find_skip_reason(session: Session, turn: Turn) -> str | None:
     if not turn.snapshot.allowed_intents:
         return "no allowed intents"
     return None if turn.ports.model.configured else "LLM_NOT_CONFIGURED"
-
-
-def _clear_earlier_answer(session: Session, collided: Sequence[str]) -> Session:
-    """Clear an earlier answer and set the candidates of the phrases."""
-    return session.with_values(
-        RoutingParams(
-            intent_scores=[],
-            intent_top3=[],
-            followups=[],
-            intent_collision_candidates=[{"code": intent, "confidence": None} for intent in collided],
-            agentResolver=True,
-        )
-    )
 
 
 def _ask_agent(session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
@@ -172,9 +169,17 @@ def _report_unavailable(
 
 def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer, *, may_stay: bool = True) -> AgentResult:
     """Act on a readable answer: ask the user, accept its intent, or reject it. `may_stay` as in `resolve_by_agent`."""
-    session = _store_scores(session, turn, answer)
+    scores, followups = [score.to_json() for score in answer.scores], list(answer.followups)
+    session = session.with_values(RoutingParams(intent_scores=scores, intent_top3=scores[:_TOP], followups=followups))
+    turn.audit(session, INTENT_AGENT_SCORES, scores=scores, followups=followups)
     answer, session = _find_collision(answer, session, turn)
-    if _is_held_by_schema(answer, turn.snapshot):
+    snapshot = turn.snapshot
+    with_form = snapshot.table(rows.OutputSchema).memo.get(
+        "intents", lambda: frozenset(code(schema.intent_code) for schema in snapshot.enabled_rows(rows.OutputSchema))
+    )
+    # A form asks its own questions, but between two forms somebody still has to choose.
+    between_forms = len(answer.close) > 1 and all(code(score.intent) in with_form for score in answer.close[:2])
+    if answer.needs_clarification and answer.intent in with_form and not between_forms:
         details = {"intent": answer.intent, "question": answer.question}
         turn.audit(session, INTENT_AGENT_CLARIFICATION_SUPPRESSED_SCHEMA_FLOW, **details)
         answer = replace(answer, needs_clarification=False, question="", is_collision=False)
@@ -213,13 +218,6 @@ def accept_intent(
     return AgentResult(after, AgentOutcome.ACCEPTED)
 
 
-def _store_scores(session: Session, turn: Turn, answer: AgentAnswer) -> Session:
-    scores, followups = [score.to_json() for score in answer.scores], list(answer.followups)
-    session = session.with_values(RoutingParams(intent_scores=scores, intent_top3=scores[:_TOP], followups=followups))
-    turn.audit(session, INTENT_AGENT_SCORES, scores=scores, followups=followups)
-    return session
-
-
 def _find_collision(answer: AgentAnswer, session: Session, turn: Turn) -> tuple[AgentAnswer, Session]:
     """The answer with its scores that are too close and a question about them, and the session with the candidates.
 
@@ -254,13 +252,6 @@ def _find_collision(answer: AgentAnswer, session: Session, turn: Turn) -> tuple[
     return answer, session
 
 
-def _is_held_by_schema(answer: AgentAnswer, snapshot: Snapshot) -> bool:
-    """True when a form should ask its own questions; between two forms somebody still has to choose."""
-    with_form = _list_intents_with_schema(snapshot)
-    between_forms = len(answer.close) > 1 and all(code(score.intent) in with_form for score in answer.close[:2])
-    return answer.needs_clarification and answer.intent in with_form and not between_forms
-
-
 def _ensure_question(answer: AgentAnswer, session: Session, turn: Turn) -> AgentAnswer:
     """The answer with a missing question filled in: the follow-up, else a built one between two intents.
 
@@ -289,7 +280,8 @@ def _ask_user(answer: AgentAnswer, session: Session, turn: Turn) -> AgentResult:
     state = INTENT_COLLISION if answer.is_collision else _choose_state(session, turn, answer.intent)
     clarification = Clarification(answer.question, collision.AGENT, collision.list_options(turn.snapshot, answer.close))
     session = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION").evolve(clarification=clarification)
-    if state != INTENT_COLLISION and not _is_overridden(session):
+    override = session.reply_override
+    if state != INTENT_COLLISION and (override is None or override.source == "DISAMBIGUATION"):
         session = session.evolve(reply_override=ReplyOverride(answer.question, collision.AGENT))
     turn.audit(
         session,
@@ -324,12 +316,6 @@ def _choose_state(session: Session, turn: Turn, intent: str) -> str | None:
     return choose_first_state(session, turn, intent, first, RESET_STATE_ON_SAME_INTENT)
 
 
-def _list_intents_with_schema(snapshot: Snapshot) -> frozenset[str]:
-    return snapshot.table(rows.OutputSchema).memo.get(
-        "intents", lambda: frozenset(code(schema.intent_code) for schema in snapshot.enabled_rows(rows.OutputSchema))
-    )
-
-
 def _get_first_followup(answer: AgentAnswer) -> str:
     return next(iter(answer.followups), "")
 
@@ -337,8 +323,3 @@ def _get_first_followup(answer: AgentAnswer) -> str:
 def _ask_which_intent(session: Session, turn: Turn, scores: tuple[Score, ...]) -> str:
     names = [collision.get_intent_name(turn.snapshot, score.intent) for score in scores[:2]]
     return collision.build_question(session, turn, names)
-
-
-def _is_overridden(session: Session) -> bool:
-    """True when an earlier step decided the answer of this turn."""
-    return session.reply_override is not None and session.reply_override.source != "DISAMBIGUATION"

@@ -31,8 +31,9 @@ def find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
         return None
     if not says(session, turn, MoveKind.MORE):
         return None
-    begins = ((row, code(row.state_code)) for row in order_classifiers(turn.snapshot))
-    return next((row for row, state in begins if _begins_form(row, state, schema)), None)
+    intent, state = code(schema.intent_code), code(schema.state_code)
+    own = (row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == intent)
+    return next((row for row in own if state in (code(row.state_code), ANY)), None)
 
 
 def _find_row_by_values(session: Session, turn: Turn) -> rows.Classifier | None:
@@ -51,28 +52,20 @@ def _find_row_by_values(session: Session, turn: Turn) -> rows.Classifier | None:
     return best[1] if best and best[0] else None
 
 
-def _begins_form(row: rows.Classifier, state: str, schema: rows.OutputSchema) -> bool:
-    return code(row.intent_code) == code(schema.intent_code) and code(schema.state_code) in (state, ANY)
-
-
 def fills_offered_form(session: Session, turn: Turn) -> bool:
     """True when the answer to "Do you want to stop this and go on with X?" fills more of X than of the open form."""
     following, schema = DialogueState.of(session).leaving, find_left_schema(session, turn)
     row = find_offered_row(turn, following) if following and schema is not None else None
     if row is None or schema is None or is_question(session, turn):
         return False
-    return _count_values(session, turn, row) > _count_typed_fields(session, turn, schema, is_opener=False)
+    wanted = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
+    values = _count_typed_fields(session, turn, wanted, is_opener=True) if wanted is not None else 0
+    return values > _count_typed_fields(session, turn, schema, is_opener=False)
 
 
 def find_offered_row(turn: Turn, intent: str) -> rows.Classifier | None:
     """The first row of the intent to which the user was offered to go on. Returns None if it has none."""
     return next((row for row in order_classifiers(turn.snapshot) if code(row.intent_code) == intent), None)
-
-
-def _count_values(session: Session, turn: Turn, row: rows.Classifier) -> int:
-    """How many fields of the form that a row begins have a value in the message; texts do not count."""
-    schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
-    return _count_typed_fields(session, turn, schema, is_opener=True) if schema is not None else 0
 
 
 def _count_typed_fields(session: Session, turn: Turn, schema: rows.OutputSchema, *, is_opener: bool) -> int:

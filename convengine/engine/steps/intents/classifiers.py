@@ -215,7 +215,8 @@ def _try_groups(
             continue
         hits = _find_pattern_hits(snapshot, text, group, interrupting)
         if ClassifierType.PHRASE in group and (comparison := compare()):
-            hits = _sort_rows(snapshot, (*hits, *comparison.hits))
+            positions = _index_by_id(snapshot)
+            hits = tuple(sorted((*hits, *comparison.hits), key=lambda row: positions[row.classifier_id]))
     return Classification(hits, None, comparison, tuple(untried), interrupting)
 
 
@@ -257,11 +258,6 @@ def _find_pattern_hits(
 def list_matching_patterns(snapshot: Snapshot, text: str | None) -> tuple[rows.Classifier, ...]:
     """The rows whose pattern matches, of any type, in order."""
     return _find_pattern_hits(snapshot, text, tuple(ClassifierType), interrupting=False)
-
-
-def _sort_rows(snapshot: Snapshot, hits: Sequence[rows.Classifier]) -> tuple[rows.Classifier, ...]:
-    positions = _index_by_id(snapshot)
-    return tuple(sorted(hits, key=lambda row: positions[row.classifier_id]))
 
 
 def _compare(session: Session, turn: Turn, text: str | None, *, interrupting: bool) -> Comparison | None:

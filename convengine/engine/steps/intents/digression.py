@@ -64,7 +64,14 @@ def _answers_rather(session: Session, turn: Turn, row: rows.Classifier, score: f
         return True
     if row.is_phrase and score < 1 and answers_asked_text(session, turn):
         return True
-    return not (leaves_form(row) or is_sure) and _answers_with_text(session, turn, row)
+    if leaves_form(row) or is_sure:
+        return False
+    field = find_asked_field(session, turn)
+    if field is None or field.spec.kind is not Kind.TEXT or is_question(session, turn):
+        return False
+    # A statement may be the text that was asked for: it is no phrase, and more than words of a pattern.
+    talk = understand_message(session, turn).talk
+    return row.is_phrase or len(_read_open_form(session, turn).unexplained) + len(talk) >= _FEWEST_WORDS
 
 
 def asks_for_field_options(session: Session, turn: Turn) -> bool:
@@ -179,15 +186,6 @@ def _may_interrupt(session: Session, turn: Turn) -> bool:
     return is_question(session, turn) or not (
         route == RoutingDecision.APPLY_CORRECTION or _answers_asked_field(session, turn)
     )
-
-
-def _answers_with_text(session: Session, turn: Turn, row: rows.Classifier) -> bool:
-    """True for a statement that may be the text that was asked for: no phrase, and more than words of a pattern."""
-    field = find_asked_field(session, turn)
-    if field is None or field.spec.kind is not Kind.TEXT or is_question(session, turn):
-        return False
-    talk = understand_message(session, turn).talk
-    return row.is_phrase or len(_read_open_form(session, turn).unexplained) + len(talk) >= _FEWEST_WORDS
 
 
 def answers_asked_text(session: Session, turn: Turn) -> bool:

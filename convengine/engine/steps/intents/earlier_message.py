@@ -18,16 +18,22 @@ def carry_message(before: Session, after: Session, turn: Turn) -> Session:
     """
     asked_about = DialogueState.of(before).asked_about
     if _asks_anew(after):
-        text = before.user_text or ""
-        return update_dialogue(after, asked_about=text[:MOST_CHARACTERS] if _may_begin(before, after, turn) else "")
+        # No form begins with a yes, a question or a remark without an intent: "awful weather today, isn't it?".
+        understanding = understand_message(before, turn)
+        is_asked_back = after.clarification is not None or code(after.intent) != UNKNOWN
+        begins_none = understanding.is_bare_move or understanding.find_move(MoveKind.ASK)
+        text = (before.user_text or "")[:MOST_CHARACTERS]
+        return update_dialogue(after, asked_about=text if is_asked_back or not begins_none else "")
     if not asked_about or after.clarification is not None:
         return after
     after = update_dialogue(after, asked_about="")
+    offered = collision.list_offered_intents(before) | {DialogueState.of(before).leaving or ""}
     is_free = before.clarification is None and code(before.intent) == UNKNOWN
-    is_chosen = after.intent_source is not None and (is_free or code(after.intent) in _list_offered(before))
-    if not is_chosen:
+    if after.intent_source is None or not (is_free or code(after.intent) in offered):
         return after
-    return after.evolve(earlier_message=EarlierMessage(asked_about, _only_chooses(before, turn)))
+    # A yes, and the name or the number of an option, only choose.
+    is_all = collision.find_chosen_option(before, turn) is not None or read_yes_or_no(before, turn) is True
+    return after.evolve(earlier_message=EarlierMessage(asked_about, is_all))
 
 
 def _asks_anew(after: Session) -> bool:
@@ -37,20 +43,3 @@ def _asks_anew(after: Session) -> bool:
     if asks_which or (question is None and code(after.intent) == UNKNOWN):
         return True
     return bool(DialogueState.of(after).leaving) and after.form.form_leave == LeaveDecision.ASK
-
-
-def _may_begin(before: Session, after: Session, turn: Turn) -> bool:
-    """False for a yes, a question or a remark for which no intent was found: "awful weather today, isn't it?"."""
-    understanding = understand_message(before, turn)
-    is_asked_back = after.clarification is not None or code(after.intent) != UNKNOWN
-    return is_asked_back or not (understanding.is_bare_move or understanding.find_move(MoveKind.ASK))
-
-
-def _list_offered(before: Session) -> frozenset[str]:
-    """The intents between which the user chooses."""
-    return collision.list_offered_intents(before) | {DialogueState.of(before).leaving or ""}
-
-
-def _only_chooses(before: Session, turn: Turn) -> bool:
-    """True for a yes, and for the name or the number of an option."""
-    return collision.find_chosen_option(before, turn) is not None or read_yes_or_no(before, turn) is True

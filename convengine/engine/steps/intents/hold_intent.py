@@ -19,13 +19,6 @@ from convengine.engine.turn.turn import Turn
 _DECIDED = ("EXECUTE_PENDING_ACTION", "REJECT_PENDING_ACTION")
 
 
-def find_forcing_signal(session: Session, turn: Turn) -> str | None:
-    """The signal that asks for another intent. Returns None without one, and for an answer to a pending action."""
-    if session.routing.policy_decision in _DECIDED:
-        return None
-    return _find_explicit_signal(session, turn)
-
-
 def find_keeping_stage(session: Session, turn: Turn) -> Stage | None:
     """The stage of the first reason to keep the intent. Returns None if there is none."""
     if session.intent_locked:
@@ -49,8 +42,13 @@ def _is_collecting(session: Session, turn: Turn) -> bool:
     return not form.status(session.context).complete
 
 
-def _find_explicit_signal(session: Session, turn: Turn) -> str | None:
-    """The signal: a reset word, a switch phrase, or a param. Returns None if there is none."""
+def find_forcing_signal(session: Session, turn: Turn) -> str | None:
+    """The signal that asks for another intent: a reset word, a switch phrase, or a param.
+
+    Returns None without one, and for an answer to a pending action.
+    """
+    if session.routing.policy_decision in _DECIDED:
+        return None
     text = norm(session.user_text)
     if text and text in {command.lower() for command in turn.config(session, TEXT_COMMANDS)}:
         return f"TEXT:{text}"

@@ -126,8 +126,13 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         intentLocked=session.intent_locked,
         intentLockReason=session.intent_lock_reason,
     )
-    if reason := _find_reason_to_stay(session, turn):
-        return _audit_no_change(session, turn, reason)
+    if session.reset_only:
+        return _audit_no_change(session, turn, "reset_only")
+    if turn.request.resolved and session.dialogue.message_intent in _ENDS_SESSION:
+        # Accepting a result or giving up a task has no other intent.
+        return _audit_no_change(session, turn, "session_ends")
+    if hands_over_itself(session, turn):
+        return _audit_no_change(session, turn, "PERSON_WANTED")
     if (decision := decide_leaving(session, turn)) is not None:
         return _settle_leaving(session, turn, decision)
     if accepts_offered_subject(session, turn) or fills_offered_form(session, turn):
@@ -141,15 +146,6 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
     if _has_confirmed_form(session, turn):
         return _audit_no_change(session, turn, "FORM_CONFIRMED")
     return _ask_resolvers(session, turn, may_leave=may_leave)
-
-
-def _find_reason_to_stay(session: Session, turn: Turn) -> str | None:
-    """The reason to keep the intent. Returns None if the message may have another one."""
-    if session.reset_only:
-        return "reset_only"
-    if turn.request.resolved and session.dialogue.message_intent in _ENDS_SESSION:
-        return "session_ends"  # Accepting a result or giving up a task has no other intent.
-    return "PERSON_WANTED" if hands_over_itself(session, turn) else None
 
 
 def _has_confirmed_form(session: Session, turn: Turn) -> bool:

@@ -71,8 +71,10 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
 
 def _is_about_form(session: Session, turn: Turn, reading: Reading, fields: Sequence[Field]) -> bool:
     """True for a message that refuses, clears or asks for values of the form, or gives one that is no short text."""
-    gives_value = reading.sure_refusals or reading.cleared or not all(_is_short_text(turn, field) for field in fields)
-    return bool(gives_value) or asks_for_field_options(session, turn)
+    texts = [field for field in fields if field.spec.kind is Kind.TEXT]
+    is_short = len(texts) == len(fields) and not any(is_long_text(each.spec, turn.ports.learned) for each in texts)
+    gives_value = bool(reading.sure_refusals or reading.cleared) or not is_short
+    return gives_value or asks_for_field_options(session, turn)
 
 
 def _may_begin(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:
@@ -96,10 +98,6 @@ def find_deciding_row(
     return row if may_open(session, turn, row, classification) else None
 
 
-def _is_short_text(turn: Turn, field: Field) -> bool:
-    return field.spec.kind is Kind.TEXT and not is_long_text(field.spec, turn.ports.learned)
-
-
 def may_open(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:
     """False beside an open form for a message that corrects or refuses something, unless it is a phrase as it stands
     or matches a pattern.
@@ -109,15 +107,11 @@ def may_open(session: Session, turn: Turn, row: rows.Classifier, classification:
     if only_counts_persons(session, turn, row):
         return False
     is_as_written = not row.is_phrase or classification.score == 1
-    return is_as_written or code(row.intent_code) == code(session.intent) or not _refuses(session, turn)
-
-
-def _refuses(session: Session, turn: Turn) -> bool:
-    """True for a message with a word of correction or of denial."""
+    if is_as_written or code(row.intent_code) == code(session.intent):
+        return True
     understanding = understand_message(session, turn)
-    return understanding.find_move(MoveKind.CORRECT, MoveKind.CLEAR) is not None or any(
-        clause.force is Force.DENIES for clause in understanding.clauses
-    )
+    denies = any(clause.force is Force.DENIES for clause in understanding.clauses)
+    return not denies and understanding.find_move(MoveKind.CORRECT, MoveKind.CLEAR) is None
 
 
 def find_following_subject(session: Session, turn: Turn) -> rows.Classifier | None:
