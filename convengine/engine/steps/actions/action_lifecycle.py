@@ -112,18 +112,15 @@ def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
 def _ensure_record(session: Session, turn: Turn, action: Action) -> Session:
     """The session with a record of the action: the existing one, or a new one if that does not count any more."""
     current = record.read_record(session)
-    if current and not _needs_new_record(session, current, action):
+    if current and current.settles(action):
+        # The action opens again only if the message names it, because its key was removed when it ended.
+        counts = not session.params.get("pending_action_key")
+    else:
+        counts = current is not None and current.is_for(action) and current.status not in _REOPENED
+    if counts:
         return session
     ttl = turn.config(session, TTL_TURNS), turn.config(session, TTL_MINUTES)
     return _store_record(session, turn, record.open_record(session, action, _now(session, turn), ttl, current), "OPEN")
-
-
-def _needs_new_record(session: Session, current: Record, action: Action) -> bool:
-    """True when the current record is of another action, or has ended and the action is wanted again."""
-    if current.settles(action):
-        # The action opens again only if the message names it, because its key was removed when it ended.
-        return bool(session.params.get("pending_action_key"))
-    return not current.is_for(action) or current.status in _REOPENED
 
 
 def _apply_decision(session: Session, turn: Turn, action: Action) -> Session:
@@ -135,22 +132,13 @@ def _apply_decision(session: Session, turn: Turn, action: Action) -> Session:
     decision = PolicyDecision.read(session.routing.policy_decision)
     if current is None:
         return session
-    if (
-        current.status is ActionStatus.OPEN
-        and decision is PolicyDecision.EXECUTE_PENDING_ACTION
-        and current.is_for(action)
-    ):
-        return _store_record(
-            session, turn, current.with_status(ActionStatus.IN_PROGRESS, _now(session, turn)), "IN_PROGRESS"
-        )
-    if (
-        current.status is ActionStatus.OPEN
-        and decision is PolicyDecision.REJECT_PENDING_ACTION
-        and current.is_for(action)
-    ):
-        return record.end_record(
-            _store_record(session, turn, current.with_status(ActionStatus.REJECTED, _now(session, turn)), "REJECTED")
-        )
+    is_open = current.status is ActionStatus.OPEN and current.is_for(action)
+    if is_open and decision is PolicyDecision.EXECUTE_PENDING_ACTION:
+        confirmed = current.with_status(ActionStatus.IN_PROGRESS, _now(session, turn))
+        return _store_record(session, turn, confirmed, "IN_PROGRESS")
+    if is_open and decision is PolicyDecision.REJECT_PENDING_ACTION:
+        rejected = current.with_status(ActionStatus.REJECTED, _now(session, turn))
+        return record.end_record(_store_record(session, turn, rejected, "REJECTED"))
     if decision is PolicyDecision.EXECUTE_PENDING_ACTION:
         session = _reclassify_message(session)
     return record.store_record(session, current)

@@ -8,7 +8,7 @@ from typing import Any
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.patterns import MAX_INPUT, Pattern, PatternError, audit_unusable, compile_pattern
+from convengine.engine.rules.patterns import MAX_INPUT, PatternError, audit_unusable, compile_pattern
 from convengine.engine.steps.actions.action_lifecycle import LIFECYCLE_FIELDS, reopen_action
 from convengine.engine.steps.actions.settings import (
     APPROVAL_GATE_FAIL_CLOSED,
@@ -77,26 +77,21 @@ class GuardrailStep(Step):
         assessment = assess_sensitivity(session, turn)
         if turn.config(session, SANITIZE_INPUT):
             session = session.with_values(ActionParams(sanitized_user_text=assessment.text))
-        return Continue(
-            _deny_turn(session, turn, assessment) if assessment.is_denied else _allow_turn(session, turn, assessment)
+        if assessment.is_denied:
+            return Continue(_deny_turn(session, turn, assessment))
+        # Keep the skip flags of this turn: an expired action must not run because its text is harmless.
+        session = session.with_values(ActionParams(guardrail_blocked=False))
+        turn.audit(
+            session,
+            GUARDRAIL_ALLOW,
+            result="ALLOW",
+            sensitive=assessment.sensitive is not None,
+            approvalRequired=assessment.required,
+            approvalGranted=assessment.approved,
+            intent=session.intent,
+            state=session.state,
         )
-
-
-def _allow_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
-    """Record that the turn is allowed."""
-    # Keep the skip flags of this turn: an expired action must not run because its text is harmless.
-    session = session.with_values(ActionParams(guardrail_blocked=False))
-    turn.audit(
-        session,
-        GUARDRAIL_ALLOW,
-        result="ALLOW",
-        sensitive=assessment.sensitive is not None,
-        approvalRequired=assessment.required,
-        approvalGranted=assessment.approved,
-        intent=session.intent,
-        state=session.state,
-    )
-    return session
+        return Continue(session)
 
 
 def _deny_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
@@ -140,17 +135,12 @@ def sanitize_text(text: str | None) -> str:
 
 def assess_sensitivity(session: Session, turn: Turn) -> Assessment:
     """Test the user's text, the action that a yes would run now, and the requested tool."""
-    text, action = sanitize_text(session.user_text), _find_confirmed_action(session, turn)
+    text, is_yes = sanitize_text(session.user_text), PolicyDecision.EXECUTE_PENDING_ACTION
+    is_decided = session.routing.policy_decision == is_yes
+    action = choice.choose_action(session, turn, Scope.of(session)).action if is_decided else None
     sensitive = _find_sensitive_match(session, turn, list(_list_subjects(session, text, action)))
     required = sensitive is not None and turn.config(session, REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS)
     return Assessment(text, sensitive, required, _is_approved(session, action))
-
-
-def _find_confirmed_action(session: Session, turn: Turn) -> Action | None:
-    """The action that a yes of this turn would run. Returns None if the decision is another."""
-    if session.routing.policy_decision != PolicyDecision.EXECUTE_PENDING_ACTION:
-        return None
-    return choice.choose_action(session, turn, Scope.of(session)).action
 
 
 def _list_subjects(session: Session, text: str, action: Action | None) -> Iterator[tuple[str, str]]:
@@ -164,32 +154,28 @@ def _list_subjects(session: Session, text: str, action: Action | None) -> Iterat
         yield "ACTION", action.key
         yield "ACTION", (action.row.description if action.row else None) or ""
         yield "ACTION", action.reference
-    yield "TOOL", _find_requested_tool(session)
-
-
-def _find_requested_tool(session: Session) -> str:
-    """The code of the tool that rules or the request want to call; blank without one."""
     request = session.tools.tool_request
-    if isinstance(request, str):
-        try:
-            request = loads(request)
-        except ValueError:
-            return ""
+    try:
+        request = loads(request) if isinstance(request, str) else request
+    except ValueError:
+        request = None
     wanted = request.get("tool_code") if isinstance(request, Mapping) else None
-    return wanted if isinstance(wanted, str) else ""
+    yield "TOOL", wanted if isinstance(wanted, str) else ""
 
 
 def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str, str]]) -> SensitiveMatch | None:
     """The first pattern that matches one of the (name, text) `subjects`. Returns None if none matches.
 
-    An unusable pattern counts as a match if APPROVAL_GATE_FAIL_CLOSED is set.
+    An unusable pattern is recorded, and counts as a match if APPROVAL_GATE_FAIL_CLOSED is set.
     """
     named_texts = [(name, text) for name, text in subjects if not blank(text)]
     patterns = turn.config(session, SENSITIVE_PATTERNS)
     closed = turn.config(session, APPROVAL_GATE_FAIL_CLOSED)
     for index, text in enumerate(patterns):
-        pattern = _compile_or_audit(session, turn, text)
-        if pattern is None:
+        try:
+            pattern = compile_pattern(text)
+        except PatternError as error:
+            audit_unusable(session, turn, SENSITIVE_PATTERNS, text, error)
             if named_texts and closed:
                 return SensitiveMatch(named_texts[0][0], index)
             continue
@@ -197,15 +183,6 @@ def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str
             if pattern.occurs_in(subject):
                 return SensitiveMatch(name, index)
     return None
-
-
-def _compile_or_audit(session: Session, turn: Turn, text: str) -> Pattern | None:
-    """The pattern. Returns None for an unusable one, and records it."""
-    try:
-        return compile_pattern(text)
-    except PatternError as error:
-        audit_unusable(session, turn, SENSITIVE_PATTERNS, text, error)
-        return None
 
 
 def _is_approved(session: Session, action: Action | None) -> bool:
@@ -216,7 +193,9 @@ def _is_approved(session: Session, action: Action | None) -> bool:
     approval = session.context.get("approval")
     if not isinstance(approval, Mapping) or not truthy(approval.get("granted")):
         return False
-    return _covers_turn(session, approval.get("turn"), action) and _covers_action(approval.get("actionKey"), action)
+    key = approval.get("actionKey")
+    covers_action = key is None or (action is not None and code(str(key)) == code(action.key))
+    return covers_action and _covers_turn(session, approval.get("turn"), action)
 
 
 def _covers_turn(session: Session, turn_no: Any, action: Action | None) -> bool:
@@ -226,8 +205,3 @@ def _covers_turn(session: Session, turn_no: Any, action: Action | None) -> bool:
     current = record.read_record(session)
     since = current.created_turn if action and current and current.is_for(action) else session.turn_no
     return isinstance(turn_no, int) and since <= turn_no <= session.turn_no
-
-
-def _covers_action(key: Any, action: Action | None) -> bool:
-    """True when the approval names this action, or none."""
-    return key is None or (action is not None and code(str(key)) == code(action.key))

@@ -6,7 +6,7 @@ from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
 from convengine.engine.pending_actions.record import LIVE, Record
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.task_runs import ALREADY_CLAIMED, Outcome, Run
+from convengine.engine.rules.task_runs import ALREADY_CLAIMED, Outcome
 from convengine.engine.steps.actions.action_lifecycle import (
     LIFECYCLE_FIELDS,
     clear_proposal,
@@ -138,20 +138,14 @@ def _execute_action(session: Session, turn: Turn, action: Action, current: Recor
         # If it expired, another yes would open it again, and what may have run would run twice.
         session = record.store_record(session, current.with_unknown_end(run.execution.other_nonce or current.nonce))
         return _skip_action(session, turn, _EXECUTE, current, ALREADY_CLAIMED, actionKey=action.key)
-    run_details = {"durationMs": int(turn.ports.clock.elapsed_ms() - started), **_describe_run(run)}
-    return _apply_outcome(session, turn, action, current, run.outcome, run_details)
-
-
-def _describe_run(run: Run) -> dict[str, Json]:
-    """The keys of the event that say what ran, and whether a stored result was used."""
-    methods = ",".join(run.reference.methods) or run.reference.task
-    reused = {} if run.execution.claimed else {"reused": True, "sameRequest": run.same_request}
-    return {
+    run_details = {
+        "durationMs": int(turn.ports.clock.elapsed_ms() - started),
         "taskBean": run.reference.task,
-        "taskMethods": methods,
+        "taskMethods": ",".join(run.reference.methods) or run.reference.task,
         "executionId": run.execution.execution_id,
-        **reused,
+        **({} if run.execution.claimed else {"reused": True, "sameRequest": run.same_request}),
     }
+    return _apply_outcome(session, turn, action, current, run.outcome, run_details)
 
 
 def _apply_outcome(
@@ -166,19 +160,9 @@ def _apply_outcome(
     session = after.with_values(ActionParams(pending_action_result=outcome.status.value))
     if outcome.status is ActionStatus.EXECUTED:
         _audit(session, turn, PENDING_ACTION_EXECUTED, _EXECUTE, action.reference, **run_details)
-        audit_changed_facts(before, after, turn, by=action.reference, kind="TASK", session=session)
-        return session
-    _audit(
-        session,
-        turn,
-        PENDING_ACTION_FAILED,
-        _EXECUTE,
-        action.reference,
-        reason=outcome.error_type,
-        errorType=outcome.error_type,
-        reasonText=outcome.message,
-        **run_details,
-    )
+    else:
+        why = {"reason": outcome.error_type, "errorType": outcome.error_type, "reasonText": outcome.message}
+        _audit(session, turn, PENDING_ACTION_FAILED, _EXECUTE, action.reference, **why, **run_details)
     audit_changed_facts(before, after, turn, by=action.reference, kind="TASK", session=session)
     return session
 

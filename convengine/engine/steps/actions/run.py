@@ -36,7 +36,10 @@ def run_once(session: Session, turn: Turn, action: Action, record: Record) -> Ru
     Raises NotRunnable, and ConversationPersistFailed if claim or outcome cannot be stored.
     """
     reference, methods = resolve_reference(turn, action)
-    digest = _hash_request(session, action, record)
+    # A digest of what was confirmed: the action, its scope, and the business fields at that time.
+    fields = {key: value for key, value in session.context.items() if key not in {*ENGINE_BRANCHES, DIALOGUE}}
+    request = json.dumps([action.key, action.reference, record.scope, fields], sort_keys=True, default=str)
+    digest = hashlib.sha256(request.encode()).hexdigest()
     claim = ExecutionClaim(session.conversation_id, turn.turn_id, record.nonce, action.key, action.reference, digest)
     return run_claimed(turn, claim, reference, lambda: _run_methods(session, turn, action, record, reference, methods))
 
@@ -76,10 +79,3 @@ def _run_methods(
         find_failure=lambda answer: answer.error_type or answer.refusal,
         reserved=_ENGINE_KEYS,
     )
-
-
-def _hash_request(session: Session, action: Action, record: Record) -> str:
-    """A digest of what was confirmed: the action, its scope, and the business fields at that time."""
-    fields = {key: value for key, value in session.context.items() if key not in {*ENGINE_BRANCHES, DIALOGUE}}
-    request = json.dumps([action.key, action.reference, record.scope, fields], sort_keys=True, default=str)
-    return hashlib.sha256(request.encode()).hexdigest()

@@ -25,7 +25,7 @@ from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.ports import ContainerAnswer, ContainerRequest
 from convengine.engine.turn.scope import list_buckets, scope_key
-from convengine.engine.turn.session import Digression, Session
+from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Candidate, Turn
 
@@ -65,7 +65,7 @@ def attach_container_data(session: Session, turn: Turn) -> Session:
 
     Rows are independent: a failure is CONTAINER_DATA_FAILED, and the next row runs.
     """
-    reason = _find_skip_reason(session, turn)
+    reason = "RESET_ONLY" if session.reset_only else "" if turn.config(session, CONTAINER_ENABLED) else "DISABLED"
     chosen_rows = () if reason else _choose_rows(session, turn)
     if not chosen_rows:
         turn.audit(
@@ -81,18 +81,16 @@ def attach_container_data(session: Session, turn: Turn) -> Session:
         if answer.error_type is None:
             root[row.input_param_name] = answer.value
             session = session.evolve(container_data=answer.value)
-    return _attach_data(session, turn, root)
-
-
-def _find_skip_reason(session: Session, turn: Turn) -> str | None:
-    """Why nothing is fetched, whatever the rows say. Returns None if rows decide."""
-    if session.reset_only:
-        return "RESET_ONLY"
-    return None if turn.config(session, CONTAINER_ENABLED) else "DISABLED"
+    if not root:
+        return session.without_context(BRANCH) if BRANCH in session.context else session
+    session = session.with_context({BRANCH: root}).evolve(has_container_data=True)
+    # The payload is the fetched data; its keys are those of the rows.
+    turn.trail.add(session, CONTAINER_DATA_ATTACHED, root)
+    return session
 
 
 def _choose_rows(session: Session, turn: Turn) -> tuple[rows.ContainerConfig, ...]:
-    """The rows to fetch for the session's scope, and for that of a question in between; recorded."""
+    """The rows to fetch for the session's scope, and for that of a question in between; all are recorded."""
     if not turn.snapshot.rows(rows.ContainerConfig):
         return ()
     # A question in between is answered with the data of its own intent.
@@ -100,23 +98,18 @@ def _choose_rows(session: Session, turn: Turn) -> tuple[rows.ContainerConfig, ..
     chosen: dict[int, rows.ContainerConfig] = {}
     for scope in scopes:
         choice = choose_containers(turn.snapshot, scope.intent, scope.state)
-        _audit_choice(choice, scope, session, turn)
+        turn.decide(
+            session,
+            DecisionKind.CONTAINER,
+            key={"intent": scope.intent, "state": scope.state},
+            winner=choice.chosen[0] if choice.chosen else None,
+            candidates=choice.candidates(),
+            cut=choice.cut,
+        )
+        for row in choice.chosen[1:]:
+            turn.record_deciding_row(row, DecisionKind.CONTAINER)
         chosen |= {row.id: row for row in choice.chosen}
     return tuple(chosen.values())
-
-
-def _audit_choice(choice: ContainerChoice, scope: Session | Digression, session: Session, turn: Turn) -> None:
-    """Record the decision, and each chosen row as a deciding one."""
-    turn.decide(
-        session,
-        DecisionKind.CONTAINER,
-        key={"intent": scope.intent, "state": scope.state},
-        winner=choice.chosen[0] if choice.chosen else None,
-        candidates=choice.candidates(),
-        cut=choice.cut,
-    )
-    for row in choice.chosen[1:]:
-        turn.record_deciding_row(row, DecisionKind.CONTAINER)
 
 
 def _fetch_row(row: rows.ContainerConfig, session: Session, turn: Turn) -> ContainerAnswer:
@@ -149,16 +142,6 @@ def _fetch_row(row: rows.ContainerConfig, session: Session, turn: Turn) -> Conta
         durationMs=answer.duration_ms,
     )
     return answer
-
-
-def _attach_data(session: Session, turn: Turn, root: dict[str, Any]) -> Session:
-    """The session with the fetched data by name, or without the data of an earlier turn."""
-    if not root:
-        return session.without_context(BRANCH) if BRANCH in session.context else session
-    session = session.with_context({BRANCH: root}).evolve(has_container_data=True)
-    # The payload is the fetched data; its keys are those of the rows.
-    turn.trail.add(session, CONTAINER_DATA_ATTACHED, root)
-    return session
 
 
 def build_request(row: rows.ContainerConfig, session: Session, turn: Turn) -> ContainerRequest:

@@ -1,6 +1,5 @@
 """The steps at both ends of a turn: load the conversation, and make the result that the commit stores."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -9,6 +8,7 @@ from convengine.engine.memory.context_summary import add_question
 from convengine.engine.memory.recall import recall_memory
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.pipeline.timing import audit_timing
+from convengine.engine.rules.actions.contract import clear_at_path
 from convengine.engine.steps.conversation.settings import MAX_CONTEXT_BYTES, RESET_ALLOW_PUNCTUATION
 from convengine.engine.steps.conversation.stages import (
     CACHE_INSPECTION,
@@ -236,7 +236,12 @@ class PersistConversationStep(Step):
             context=build_closing_context(session),
             last_assistant=to_document(payload),
         )
-        session = _add_question_to_summary(apply_end_of_turn(_trim_context(session, turn), turn))
+        session = apply_end_of_turn(_trim_context(session, turn), turn)
+        detail = session.lifecycle_detail if session.lifecycle == Lifecycle.AWAITING_USER else {}
+        # The answer's question is known only now. The offer to resume updates the summary itself.
+        if detail.get("question") and "resume" not in detail:
+            summary = add_question(session.context_summary, str(detail["question"]))
+            session = session.evolve(context_summary=summary)
         result = FinalResult(str(session.intent), str(session.state), payload, session.context)
         session = session.evolve(final_result=result)
         turn.audit(
@@ -249,17 +254,6 @@ class PersistConversationStep(Step):
         return Continue(session)
 
 
-def _add_question_to_summary(session: Session) -> Session:
-    """Add the answer's question to the summary, because it is known only now.
-
-    The offer to resume asks nothing of the task, and updates the summary itself.
-    """
-    detail = session.lifecycle_detail if session.lifecycle == Lifecycle.AWAITING_USER else {}
-    if not detail.get("question") or "resume" in detail:
-        return session
-    return session.evolve(context_summary=add_question(session.context_summary, str(detail["question"])))
-
-
 def _trim_context(session: Session, turn: Turn) -> Session:
     """Drop container data from a context beyond MAX_CONTEXT_BYTES, then observations if that is not enough.
 
@@ -268,26 +262,15 @@ def _trim_context(session: Session, turn: Turn) -> Session:
     limit = turn.config(session, MAX_CONTEXT_BYTES)
     size = len(dumps(session.context).encode())
     dropped: list[str] = []
-    for name, drop in (("container_data", _drop_container_data), ("mcp.observations", _drop_observations)):
+    for name in ("container_data", "mcp.observations"):
         if size <= limit:
             break
-        session = session.evolve(context=drop(session.context))
+        session = session.evolve(context=clear_at_path(session.context, name))
         dropped.append(name)
         size = len(dumps(session.context).encode())
     if dropped:
         turn.audit(session, CONTEXT_TRIMMED, dropped=dropped, bytes=size, maxBytes=limit)
     return session
-
-
-def _drop_container_data(context: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in context.items() if key != "container_data"}
-
-
-def _drop_observations(context: Mapping[str, Any]) -> dict[str, Any]:
-    mcp = context.get("mcp")
-    if not isinstance(mcp, Mapping):
-        return dict(context)
-    return {**context, "mcp": {key: value for key, value in mcp.items() if key != "observations"}}
 
 
 class PipelineEndGuardStep(Step):

@@ -126,25 +126,18 @@ def _find_correctable(session: Session, turn: Turn, *, allows_edit: bool) -> Out
 
 def _apply_correction(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
     """Store the values of the message, if one of them replaces a value that the form has."""
-    held, extractor = list_held(session, form), _find_own_extractor(session, turn, row)
+    # No model reads the form of an earlier state.
+    is_own = find_schema(turn.snapshot, session.intent, session.state) is row
+    held, extractor = list_held(session, form), find_extractor(session, turn) if is_own else None
     if not held or extractor == "LLM":
         return session
     reading = check_reading(session, turn, row, form, read_message(session, turn, row))
     if held.keys().isdisjoint(reading.fields) and not reading.named:
         return session
-    return session if _is_for_model(reading, extractor) else _apply(session, turn, row, form, reading)
-
-
-def _find_own_extractor(session: Session, turn: Turn, row: OutputSchema) -> str | None:
-    """Who reads the form of this state. Returns None for the form of an earlier state, which no model reads."""
-    is_own = find_schema(turn.snapshot, session.intent, session.state) is row
-    return find_extractor(session, turn) if is_own else None
-
-
-def _is_for_model(reading: Reading, extractor: str | None) -> bool:
-    """True for a reading that has only offers: a model decides what they mean when the form is read."""
+    # What mere offers mean, a model decides when the form is read.
     is_doubtful = bool(reading.offered) and not (reading.taken or reading.refused or reading.cleared or reading.named)
-    return is_doubtful and extractor == TABLES_THEN_WORDS
+    is_for_model = is_doubtful and extractor == TABLES_THEN_WORDS
+    return session if is_for_model else _apply(session, turn, row, form, reading)
 
 
 def _find_refused_echo(session: Session, turn: Turn, row: OutputSchema, form: Form) -> tuple[str, ...]:
@@ -226,7 +219,7 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
     session = session.with_values(
         RoutingParams(
             correction_applied=bool(changed),
-            correction_target_field=changed[0] if changed else None,
+            correction_target_field=next(iter(changed), None),
             correction_fields=changed,
         )
     )
@@ -236,16 +229,11 @@ def _apply(session: Session, turn: Turn, row: OutputSchema, form: Form, reading:
     session = note_fields_read(session, turn, row, fields, refused, reading)
     if reading.offered:
         return ask_what_is_meant(session, turn, form)
-    was_complete = not refused and form.status(before).complete
-    return _ask_about_rest(session, turn, row, form, reading) if was_complete and session.schema_complete else session
-
-
-def _ask_about_rest(session: Session, turn: Turn, row: OutputSchema, form: Form, reading: Reading) -> Session:
-    """The session, which asks what to change if the message wants to change more of a complete form than was taken."""
-    if _wants_more(session, turn, form, reading) and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE:
-        # A yes that follows must not confirm what the rest of the message wanted otherwise.
-        return ask_what_to_change(session, turn, form, list(list_held(session, form)), changed=reading.fields)
-    return session
+    is_complete = not refused and form.status(before).complete and session.schema_complete
+    if not (is_complete and _wants_more(session, turn, form, reading) and read_on_no(row) is OnNo.ASK_WHAT_TO_CHANGE):
+        return session
+    # A yes that follows must not confirm what the rest of the message wanted otherwise.
+    return ask_what_to_change(session, turn, form, list(list_held(session, form)), changed=reading.fields)
 
 
 def _wants_more(session: Session, turn: Turn, form: Form, reading: Reading) -> bool:

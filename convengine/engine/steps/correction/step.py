@@ -58,7 +58,8 @@ def route_turn(session: Session, turn: Turn) -> Session:
             correction_target_field=None,
         )
     )
-    retry = _asks_for_retry(session, turn)
+    text = norm(session.user_text)
+    retry = bool(text) and get_pattern(session, turn, REGEX_RETRY).fits(text)
     if session.reset_only:
         return session
     if not (retry or act in (DialogueAct.AFFIRM, DialogueAct.EDIT)):
@@ -72,12 +73,6 @@ def route_turn(session: Session, turn: Turn) -> Session:
     elif act is DialogueAct.EDIT:
         return correct_form(session, turn, allows_edit="edit" in allowed)
     return session
-
-
-def _asks_for_retry(session: Session, turn: Turn) -> bool:
-    """True when the whole message is a request to try again."""
-    text = norm(session.user_text)
-    return bool(text) and get_pattern(session, turn, REGEX_RETRY).fits(text)
 
 
 def _find_allowed_interactions(session: Session, turn: Turn) -> frozenset[str]:

@@ -129,9 +129,13 @@ class DialogueActStep(Step):
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Set the act in the input params."""
         resolved = resolve_act(session, turn, classify(session, turn, lambda: _edits_a_field(session, turn)))
-        session = _apply_restated_query(session, resolved).with_values(resolved.to_params())
+        if resolved.query:
+            session = session.with_query(resolved.query).evolve(query_rewritten=True)
+        session = session.with_values(resolved.to_params())
         audit_act(session, turn, resolved)
-        if _starts_over(session, turn, resolved):
+        # The text must confirm a reset, whether a pattern or a model found it.
+        is_reset = resolved.classified.act is DialogueAct.RESET and resolved.regex.act is DialogueAct.RESET
+        if is_reset and not session.reset_only and turn.config(session, RESET_ACT_RESETS):
             # The reset clears the params; later steps still need the act.
             fresh = reset_session(session, turn, ResetReason.DIALOGUE_ACT_RESET, only=True)
             return Continue(fresh.evolve(reset_only=True).with_values(resolved.to_params()))
@@ -142,11 +146,6 @@ class DialogueActStep(Step):
         return Continue(set_message_intent(after, turn))
 
 
-def _apply_restated_query(session: Session, resolved: ResolvedAct) -> Session:
-    """Set the rewritten message; without a model's answer nothing changes."""
-    return session.with_query(resolved.query).evolve(query_rewritten=True) if resolved.query else session
-
-
 def _edits_a_field(session: Session, turn: Turn) -> bool:
     """True when the state at turn start allows edits, and the message corrects a value of its form."""
     intent, state = session.turn_start_intent, session.turn_start_state
@@ -154,16 +153,6 @@ def _edits_a_field(session: Session, turn: Turn) -> bool:
         return False
     row = find_schema(turn.snapshot, intent, state)
     return row is not None and not get_form(turn.snapshot, row).problem and corrects_value(session, turn, row)
-
-
-def _starts_over(session: Session, turn: Turn, resolved: ResolvedAct) -> bool:
-    """True when the act is RESET and the text confirms it, whether a pattern or a model found the act."""
-    return (
-        resolved.classified.act is DialogueAct.RESET
-        and resolved.regex.act is DialogueAct.RESET
-        and not session.reset_only
-        and turn.config(session, RESET_ACT_RESETS)
-    )
 
 
 def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedAct:

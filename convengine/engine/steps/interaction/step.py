@@ -1,8 +1,6 @@
 """InteractionPolicyStep: route the turn by its act and by what the dialogue waits for."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from convengine.engine.forms.user_answer import says_only
 from convengine.engine.pending_actions import disambiguation
@@ -70,7 +68,9 @@ class InteractionPolicyStep(Step):
         else:
             # The turn is answered already, and the message meant nothing for what the dialogue waits for.
             outcome = PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, session.reply_override.source)
-        awaited = _find_awaited_input(session, turn)
+        known = is_resolved(session.intent) and is_state_resolved(session.state)
+        required = turn.config(session, REQUIRE_RESOLVED_INTENT_AND_STATE)
+        awaited = AwaitedInput(waits_for_action(session, turn), waits_for_slot(session), known or not required)
         outcome = outcome or apply_policy(session, turn, act, awaited)
         session = session.evolve(interaction_decision=outcome.decision.value).with_values(
             RoutingParams(policy_decision=outcome.decision.value, skip_intent_resolution=outcome.skips_resolution)
@@ -109,12 +109,6 @@ def _read_action_reply(session: Session, turn: Turn, act: DialogueAct) -> tuple[
     return session, PolicyOutcome(PolicyDecision.EXECUTE_PENDING_ACTION, "P0")
 
 
-def _find_awaited_input(session: Session, turn: Turn) -> AwaitedInput:
-    known = is_resolved(session.intent) and is_state_resolved(session.state)
-    required = turn.config(session, REQUIRE_RESOLVED_INTENT_AND_STATE)
-    return AwaitedInput(waits_for_action(session, turn), waits_for_slot(session), known or not required)
-
-
 def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: AwaitedInput) -> PolicyOutcome:
     """The decision of the first line that applies: P1 no known intent, P2 matrix, P3 to P5 settings, P6 the rest."""
     if not awaited.resolved:
@@ -141,7 +135,8 @@ def _is_mere_praise(session: Session, turn: Turn) -> bool:
 
 def _decide_by_matrix(session: Session, turn: Turn, key: str) -> PolicyDecision | None:
     """The matrix's decision for a key. Returns None without one, and for an invalid entry, which is recorded."""
-    entry = _merge_matrix(turn.config(session, settings.MATRIX)).get(key)
+    own = {str(name).replace(" ", "").upper(): value for name, value in turn.config(session, settings.MATRIX).items()}
+    entry = {**settings.MATRIX.default, **own}.get(key)
     if entry is None or entry == "":
         return None
     decision = PolicyDecision.read(entry)
@@ -157,8 +152,3 @@ def _decide_by_matrix(session: Session, turn: Turn, key: str) -> PolicyDecision 
             reason=f"{entry!r} is not a decision.",
         )
     return decision
-
-
-def _merge_matrix(row: Mapping[str, Any]) -> dict[str, Any]:
-    entries = {str(key).replace(" ", "").upper(): value for key, value in row.items()}
-    return {**settings.MATRIX.default, **entries}

@@ -27,35 +27,30 @@ class MemoryStep(Step):
     writes = frozenset({"context", "memory", "context_summary"})
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Summarise. The commit writes the row of `ce_memory`."""
+        """Summarise, by a model's summary if one was made. The commit writes the row of `ce_memory`."""
         turns = 1 if turn.previous_session else turn.ports.conversations.load().conversation.turn_count + 1
         session = session.evolve(context_summary=build_context_summary(session, turn.snapshot, turns))
         session = stage_units(extract_units(session, turn))
         if not turn.config(session, ENABLED):
             return Continue(session)
-        return Continue(_update_memory(session, turn))
-
-
-def _update_memory(session: Session, turn: Turn) -> Session:
-    """Store the running summary, by a model if one was made, and give it to the memory stores."""
-    by_model = get_model_summary(session, turn)
-    summary = by_model or build_session_summary(
-        session,
-        recent_turns=turn.config(session, RECENT_TURNS_FOR_SUMMARY),
-        max_chars=turn.config(session, SUMMARY_MAX_CHARS),
-    )
-    answer = turn.ports.memory.write(session, summary)
-    audit_store_faults(session, turn, "write", answer)
-    by_whom = {WRITTEN_AFTER: get_turn_of_summary(session)} if by_model else {}
-    session = session.with_context({BRANCH: {**build_branch(session, summary), **by_whom}})
-    session = session.with_values(MemoryParams(memory_session_summary=summary))
-    turn.audit(
-        session,
-        MEMORY_UPDATED,
-        summaryChars=len(summary),
-        recalled=session.memory.memory_recall is not None,
-        stores=["ce_memory", *answer.stores],
-        intent=session.intent,
-        state=session.state,
-    )
-    return session
+        by_model = get_model_summary(session, turn)
+        summary = by_model or build_session_summary(
+            session,
+            recent_turns=turn.config(session, RECENT_TURNS_FOR_SUMMARY),
+            max_chars=turn.config(session, SUMMARY_MAX_CHARS),
+        )
+        answer = turn.ports.memory.write(session, summary)
+        audit_store_faults(session, turn, "write", answer)
+        by_whom = {WRITTEN_AFTER: get_turn_of_summary(session)} if by_model else {}
+        session = session.with_context({BRANCH: {**build_branch(session, summary), **by_whom}})
+        session = session.with_values(MemoryParams(memory_session_summary=summary))
+        turn.audit(
+            session,
+            MEMORY_UPDATED,
+            summaryChars=len(summary),
+            recalled=session.memory.memory_recall is not None,
+            stores=["ce_memory", *answer.stores],
+            intent=session.intent,
+            state=session.state,
+        )
+        return Continue(session)

@@ -147,7 +147,9 @@ def judge_policies(session: Session, turn: Turn) -> ModelJudgement:
     for row in list_judged_policies(turn.snapshot):
         if blank(row.pattern):
             continue
-        reply = ask(session, turn, _build_question(row, session.user_text or ""))
+        # Quoted as JSON, so that no message can end its own quotation.
+        user = f"The rule forbids: {row.pattern}\n\nThe message: {dumps(session.user_text or '')}"
+        reply = ask(session, turn, Question("POLICY", _SYSTEM, user, json_schema=_SCHEMA, lenient=True))
         candidate = _judge_row(session, turn, row, reply)
         candidates.append(candidate)
         if candidate.matched:
@@ -162,35 +164,23 @@ def _judge_row(session: Session, turn: Turn, row: Policy, reply: Reply) -> Candi
     """The policy as a candidate: it matches if the model is sure enough, or if no judgement blocks, too."""
     answer = reply.value if isinstance(reply.value, Mapping) else {}
     if not isinstance(answer.get("violates"), (bool, str)):
-        closed = _audit_error(session, turn, row, reply)
+        fault, mode = reply.error, turn.config(session, LLM_FAIL_MODE)
+        turn.audit(
+            session,
+            POLICY_LLM_ERROR,
+            policyId=row.policy_id,
+            message=fault.message if fault else "The answer does not say whether the message violates the rule.",
+            exception=fault.name if fault else "InvalidJson",
+            errorCode=fault.code if fault else "LLM_INVALID_RESPONSE",
+            failMode=mode,
+        )
+        closed = mode == "CLOSED"
         return Candidate(row.policy_id, closed, None if closed else LLM_ERROR)
     violates, confidence = truthy(answer["violates"]), read_confidence(answer.get("confidence")) or 0.0
     needed = turn.config(session, LLM_MIN_CONFIDENCE)
     operands = {"violates": violates, "confidence": confidence, "minConfidence": needed}
     hit = violates and confidence >= needed
     return Candidate(row.policy_id, hit, None if hit else NOT_VIOLATED, (operands,))
-
-
-def _build_question(row: Policy, text: str) -> Question:
-    # Quoted as JSON, so that no message can end its own quotation.
-    user = f"The rule forbids: {row.pattern}\n\nThe message: {dumps(text)}"
-    return Question("POLICY", _SYSTEM, user, json_schema=_SCHEMA, lenient=True)
-
-
-def _audit_error(session: Session, turn: Turn, row: Policy, reply: Reply) -> bool:
-    """Record that a policy was not judged. Returns true if it blocks nevertheless (LLM_FAIL_MODE)."""
-    mode = turn.config(session, LLM_FAIL_MODE)
-    fault = reply.error
-    turn.audit(
-        session,
-        POLICY_LLM_ERROR,
-        policyId=row.policy_id,
-        message=fault.message if fault else "The answer does not say whether the message violates the rule.",
-        exception=fault.name if fault else "InvalidJson",
-        errorCode=fault.code if fault else "LLM_INVALID_RESPONSE",
-        failMode=mode,
-    )
-    return mode == "CLOSED"
 
 
 @dataclass(frozen=True)
@@ -239,24 +229,6 @@ def list_judged_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
     )
 
 
-def _index_by_id(snapshot: Snapshot) -> Mapping[Hashable, int]:
-    """The index of each policy, by id, to sort matches without visiting other rows."""
-    return snapshot.table(rows.Policy).memo.get(
-        "places", lambda: {policy.policy_id: position for position, policy in enumerate(_list_text_policies(snapshot))}
-    )
-
-
-def _find_invalid(snapshot: Snapshot) -> Mapping[rows.Policy, Fault]:
-    """The unusable policies with the reason; computed once per table."""
-    invalid = get_policy_bank(snapshot).invalid
-    return snapshot.table(rows.Policy).memo.get(
-        "invalid",
-        lambda: {
-            policy: invalid[policy.policy_id] for policy in _list_text_policies(snapshot) if policy.policy_id in invalid
-        },
-    )
-
-
 def get_policy_bank(snapshot: Snapshot) -> TextBank:
     """The text patterns of all enabled policies, tested on the raw text and on its normal form."""
     return snapshot.table(rows.Policy).memo.get(
@@ -270,9 +242,15 @@ def get_policy_bank(snapshot: Snapshot) -> TextBank:
 
 def choose_policy(snapshot: Snapshot, text: str | None) -> PolicyChoice:
     """The policies whose patterns match the text, in order. A blank text matches none; a model is not asked."""
-    by_text, invalid = _list_text_policies(snapshot), _find_invalid(snapshot)
-    keys = get_policy_bank(snapshot).hits(text)
-    hits = tuple(by_text[position] for position in sorted(_index_by_id(snapshot)[key] for key in keys))
+    by_text, bank, memo = _list_text_policies(snapshot), get_policy_bank(snapshot), snapshot.table(rows.Policy).memo
+    invalid = memo.get(
+        "invalid", lambda: {row: bank.invalid[row.policy_id] for row in by_text if row.policy_id in bank.invalid}
+    )
+    # By id, to sort matches without visiting other rows.
+    positions: Mapping[Hashable, int] = memo.get(
+        "places", lambda: {row.policy_id: position for position, row in enumerate(by_text)}
+    )
+    hits = tuple(by_text[position] for position in sorted(positions[key] for key in bank.hits(text)))
     off = count_switched_off(snapshot, rows.Policy)
     cut = {
         **off,

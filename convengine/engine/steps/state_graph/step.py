@@ -57,11 +57,9 @@ def _report_violation(session: Session, turn: Turn, verdict: GraphVerdict, bad: 
         softBlock=soft,
         reason=reason,
     )
-    return _revert_move(session, turn) if mode == "REVERT" else session
-
-
-def _revert_move(session: Session, turn: Turn) -> Session:
-    """Restore intent and state of the turn's start, so that the answer is that of the old state."""
+    if mode != "REVERT":
+        return session
+    # The answer is that of the old state.
     reverted = session.move_to(intent=session.turn_start_intent, state=session.turn_start_state, cause="STATE_GRAPH")
     turn.audit(
         reverted,

@@ -243,22 +243,14 @@ def read_plan(reply: Json) -> Plan:
     """The step of a parsed reply. Unknown keys are ignored."""
     if not get_validator(_READABLE).is_valid(reply):
         return _UNREADABLE
-    tool, tag = (_strip(reply.get(key)) for key in ("tool_code", "operation_tag"))
+    tool, tag = ((reply.get(key) or "").strip() or None for key in ("tool_code", "operation_tag"))
     action = code(str(reply.get("action") or "")) or (CALL_TOOL if tool else ANSWER)
     if action == ANSWER:
-        return Plan(ANSWER, tool, {}, _read_answer(reply.get("answer")), tag)
+        answer = reply.get("answer")
+        text = "" if answer is None else answer if isinstance(answer, str) else dumps(answer)
+        return Plan(ANSWER, tool, {}, text, tag)
     if action != CALL_TOOL:
         return Plan(ANSWER, operation_tag=tag, reason=ACTION_UNKNOWN)
     if tool is None:
         return Plan(ANSWER, operation_tag=tag, reason="PLAN_WITHOUT_TOOL")
     return Plan(CALL_TOOL, tool, reply.get("args") or {}, operation_tag=tag)
-
-
-def _strip(text: str | None) -> str | None:
-    return (text or "").strip() or None
-
-
-def _read_answer(answer: Json) -> str:
-    if answer is None:
-        return ""
-    return answer if isinstance(answer, str) else dumps(answer)

@@ -143,7 +143,20 @@ class _PlannerRun:
 
     def _call(self, plan: Plan, number: int) -> None:
         """Call the planned tool; if it cannot be called, the planner sees the reason."""
-        self._record_call(plan)
+        session = self.session
+        self._calls += 1
+        self._turn.audit(
+            session,
+            MCP_TOOL_CALL,
+            tool_code=plan.tool_code,
+            args=dict(plan.args),
+            action=plan.action,
+            intent=session.intent,
+            state=session.state,
+            routingDecision=session.routing.routing_decision,
+            observation_count=len(self._observations),
+            current_observation_tool=self._last_tool,
+        )
         tool = next((tool for tool in self._tools if code(tool.tool_code) == code(plan.tool_code)), None)
         if tool is None:
             known = ", ".join(tool.tool_code for tool in self._tools)
@@ -233,23 +246,6 @@ class _PlannerRun:
         self._write(params, _IN_PROGRESS)
         if plan.operation_tag:
             self.session = self.session.with_values(ToolParams(mcp_operation_tag=plan.operation_tag))
-
-    def _record_call(self, plan: Plan) -> None:
-        """Record that a tool is about to be called."""
-        session = self.session
-        self._calls += 1
-        self._turn.audit(
-            session,
-            MCP_TOOL_CALL,
-            tool_code=plan.tool_code,
-            args=dict(plan.args),
-            action=plan.action,
-            intent=session.intent,
-            state=session.state,
-            routingDecision=session.routing.routing_decision,
-            observation_count=len(self._observations),
-            current_observation_tool=self._last_tool,
-        )
 
     def _observe(self, plan: Plan, tool: rows.Tool | None, result: Json) -> None:
         """Add what the planner sees next: the result of a tool, or why there is none."""

@@ -74,7 +74,11 @@ def run_requested_tool(session: Session, turn: Turn) -> Session:
     """
     requested = session.tools.tool_request
     if truthy(session.action.guardrail_blocked):
-        return _refuse_by_guardrail(session, turn) if requested else session
+        if requested:
+            session = session.with_values(ToolParams(tool_status=BY_GUARDRAIL))
+            where = {"intent": session.intent, "state": session.state}
+            turn.audit(session, TOOL_ORCHESTRATION_RESULT, status=BY_GUARDRAIL, **where)
+        return session
     if truthy(session.action.skip_tool_execution) or session.reply_override or session.reset_only:
         return session
     try:
@@ -93,12 +97,6 @@ def run_requested_tool(session: Session, turn: Turn) -> Session:
     session = session.with_values(ToolParams(tool_request=request.to_json()))
     turn.audit(session, TOOL_ORCHESTRATION_REQUEST, **request.to_json(), ceToolId=row.pk if row else None)
     return _store_outcome(session, turn, _run_in_scope(request, session, turn))
-
-
-def _refuse_by_guardrail(session: Session, turn: Turn) -> Session:
-    session = session.with_values(ToolParams(tool_status=BY_GUARDRAIL))
-    turn.audit(session, TOOL_ORCHESTRATION_RESULT, status=BY_GUARDRAIL, intent=session.intent, state=session.state)
-    return session
 
 
 def _find_held_result(session: Session, request: ToolRequest) -> dict[str, Any] | None:
