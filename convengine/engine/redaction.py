@@ -126,21 +126,9 @@ def _list_product_names() -> frozenset[str]:
             *_CALLER_DATA,
             *(name for each in classes for name in get_annotations(each)),
             *(key for stage in declared_stages() for key in stage.keys),
-            *(
-                "_meta",
-                "changed",
-                "set",
-                "unset",
-                "stepList",
-                "notNeeded",
-                "candidates",
-                "operands",
-                "key",
-                "tape",
-                "turn",
-                "request",
-            ),
-            *("loaded", "conversation", "history", "format", "configVersion", "now", "type", "value"),
+            *("_meta", "changed", "set", "unset", "stepList", "notNeeded", "candidates", "operands", "key", "tape"),
+            *("turn", "request", "loaded", "conversation", "history", "format", "configVersion", "now"),
+            *("type", "value"),
         }
     )
 

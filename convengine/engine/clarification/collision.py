@@ -20,8 +20,7 @@ from convengine.engine.clarification.stages import (
 from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.single_field import choose_option
 from convengine.engine.forms.user_answer import says_only
-from convengine.engine.llm.ask import Question, Stages, ask
-from convengine.engine.prompts.fill import fill_prompts_or_audit
+from convengine.engine.prompts.fill import ask_for_text
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.facts import collect_schema_values
@@ -39,7 +38,7 @@ AGENT = "AGENT"
 _MAX_ASKS = 2
 #: How many intents the question names if there are no candidates.
 _NAMED = 3
-_STAGES = Stages(RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESPONSE_LLM_ERROR)
+_STAGES = (RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESPONSE_LLM_ERROR)
 
 
 def build_question(session: Session, turn: Turn, names: Sequence[str]) -> str:
@@ -173,7 +172,22 @@ def ask_collision_question(session: Session, turn: Turn) -> tuple[Session, str]:
     """
     turn.audit(session, INTENT_COLLISION_DETECTED, intent=session.intent, state=session.state)
     choices = _list_choices(session, turn.snapshot)
-    text = _ask_model(session, turn, choices) or _build_question(session, turn, choices)
+    text = ask_for_text(
+        session,
+        turn,
+        "COLLISION",
+        _STAGES,
+        system=COLLISION_SYSTEM_PROMPT,
+        user=COLLISION_USER_PROMPT,
+        hint=COLLISION_DERIVATION_HINT,
+        context=session.context,
+        intent_top3=choices,
+        followups=session.routing.followups or [],
+    )
+    stored = session.clarification.question if session.clarification else ""
+    text = (
+        text or ("" if blank(stored) else stored) or build_question(session, turn, [each["name"] for each in choices])
+    )
     if session.clarification:
         session = session.evolve(clarification=replace(session.clarification, question=text))
     turn.audit(
@@ -207,44 +221,3 @@ def _list_choices(session: Session, snapshot: Snapshot) -> list[dict[str, Json]]
 
 def _read_code(entry: Mapping[str, Json]) -> str:
     return code(str(entry.get("intent") or ""))
-
-
-def _build_question(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json]]) -> str:
-    """The stored question, else a question built from names."""
-    clarification = session.clarification
-    if clarification and not blank(clarification.question):
-        return clarification.question
-    return build_question(session, turn, [choice["name"] for choice in choices])
-
-
-def _ask_model(session: Session, turn: Turn, choices: Sequence[Mapping[str, Json]]) -> str:
-    """The question in the model's words, or blank."""
-    if not turn.ports.model.configured:
-        return ""
-    prompts = fill_prompts_or_audit(
-        session,
-        turn,
-        RESOLVE_RESPONSE_LLM_ERROR,
-        system=turn.config(session, COLLISION_SYSTEM_PROMPT),
-        user=turn.config(session, COLLISION_USER_PROMPT),
-        hint=turn.config(session, COLLISION_DERIVATION_HINT),
-        selected={"configType": COLLISION_SYSTEM_PROMPT.type},
-        intent_top3=choices,
-        followups=session.routing.followups or [],
-    )
-    if prompts is None:
-        return ""
-    reply = ask(
-        session,
-        turn,
-        Question(
-            "COLLISION",
-            prompts.system,
-            prompts.user_with_hint,
-            context=session.context,
-            stages=_STAGES,
-            audit_payload=prompts.audit_payload,
-            answered="output",
-        ),
-    )
-    return "" if reply.error else reply.text.strip()

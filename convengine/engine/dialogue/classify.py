@@ -16,7 +16,7 @@ from convengine.engine.dialogue.settings import (
     REGEX_NEGATE,
     REGEX_RESET,
 )
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation, read_on_no
 from convengine.engine.forms.message import find_open_form, understand_message
 from convengine.engine.forms.outdated import list_outdated
@@ -55,15 +55,12 @@ class ClassifiedAct:
 def classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -> ClassifiedAct:
     """Find the dialogue act by patterns. `edits_a_field`: the message sets a field of the current form."""
     classified = read_leave_answer(session, _classify(session, turn, edits_a_field))
-    if classified.act is DialogueAct.AFFIRM and _confirms_outdated(session, turn):
-        return replace(classified, act=DialogueAct.ANSWER)
-    return classified
-
-
-def _confirms_outdated(session: Session, turn: Turn) -> bool:
-    """True for a yes to a form with a day that has passed since: it confirms nothing."""
-    form = find_open_form(session, turn) if awaits_confirmation(session, turn) else None
-    return form is not None and bool(list_outdated(session, turn, form))
+    if classified.act is not DialogueAct.AFFIRM or not awaits_confirmation(session, turn):
+        return classified
+    form = find_open_form(session, turn)
+    # A yes to a form with a day that has passed since confirms nothing.
+    is_outdated = form is not None and bool(list_outdated(session, turn, form))
+    return replace(classified, act=DialogueAct.ANSWER) if is_outdated else classified
 
 
 def read_leave_answer(session: Session, classified: ClassifiedAct) -> ClassifiedAct:
@@ -94,7 +91,8 @@ def _classify(session: Session, turn: Turn, edits_a_field: Callable[[], bool]) -
         return ClassifiedAct(DialogueAct.RESET, 0.95)
     if plain.endswith("?"):
         return ClassifiedAct(DialogueAct.QUESTION, 0.70)
-    if _is_answer(plain, session, turn):
+    is_awaited = session.clarification is not None or session.intent_locked
+    if is_awaited and "?" not in plain and len(plain) <= turn.config(session, ANSWER_MAX_CHARS):
         return ClassifiedAct(DialogueAct.ANSWER, 0.75)
     return ClassifiedAct(DialogueAct.NEW_REQUEST, 0.70)
 
@@ -106,15 +104,12 @@ def _read_yes_or_no_act(session: Session, turn: Turn) -> DialogueAct | None:
         return None
     last = DialogueState.of(session).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
-    if row is not None and read_on_no(row) is not None and _is_complete(get_form(turn.snapshot, row), session):
+    form = get_form(turn.snapshot, row) if row is not None and read_on_no(row) is not None else None
+    if row is not None and form is not None and not form.problem and form.status(session.context).complete:
         value = read_confirmation(session, turn, row)
     else:
         value = read_yes_or_no(session, turn)
     return None if value is None else DialogueAct.AFFIRM if value else DialogueAct.NEGATE
-
-
-def _is_complete(form: Form, session: Session) -> bool:
-    return not form.problem and form.status(session.context).complete
 
 
 def affirms(text: str | None, session: Session, turn: Turn) -> bool:
@@ -142,8 +137,3 @@ def _match_whole_text(
     if len(text) > MAX_INPUT:
         return None
     return next((act for setting, act in patterns if get_pattern(session, turn, setting).fits(text)), None)
-
-
-def _is_answer(plain: str, session: Session, turn: Turn) -> bool:
-    waiting = session.clarification is not None or session.intent_locked
-    return waiting and "?" not in plain and len(plain) <= turn.config(session, ANSWER_MAX_CHARS)

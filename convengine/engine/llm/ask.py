@@ -10,7 +10,7 @@ from convengine.engine.llm.reply import UnusableAnswer, read_json, validate_valu
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.live_settings import Setting
-from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ModelCall
+from convengine.engine.turn.ports import LlmRequest, ModelCall
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
@@ -80,7 +80,10 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
     """
     if not turn.ports.model.configured:
         return Reply(error=ModelFault("LLM_NOT_CONFIGURED", "No model is configured."))
-    _audit_stage(session, turn, question.stages.input, _describe_question(question))
+    prompts = {"system_prompt": question.system, "user_prompt": question.user}
+    schema = {} if question.json_schema is None else {"schema": question.json_schema}
+    described = {**prompts, **schema} if question.audit_payload is None else question.audit_payload
+    _audit_stage(session, turn, question.stages.input, described)
     reply = _call_within_budget(session, turn, question, question.user)
     if question.is_json and reply.error and not blank(reply.text):
         reply = _ask_again(session, turn, question, reply)
@@ -96,7 +99,12 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
 
 def _ask_again(session: Session, turn: Turn, question: Question, first: Reply) -> Reply:
     """Ask once more. If the model gives no second answer, the reply has the first fault."""
-    again = _call_within_budget(session, turn, question, _build_repair_prompt(question.user, first))
+    problem = first.error.message if first.error else ""
+    prompt = (
+        f"{question.user}\n\nYour last answer could not be used. {problem}\nIt was:\n{shorten(first.text, _SHOWN)}\n\n"
+        "Answer again, with one JSON value in the shape that was asked for and nothing else."
+    )
+    again = _call_within_budget(session, turn, question, prompt)
     reply = again if again.text or not again.error else first
     return replace(reply, error=None) if question.lenient and reply.value is not None else reply
 
@@ -106,26 +114,23 @@ def _audit_stage(session: Session, turn: Turn, stage: Stage | None, payload: Map
         turn.audit(session, stage, **payload)
 
 
-def _describe_question(question: Question) -> Mapping[str, Json]:
-    if question.audit_payload is not None:
-        return question.audit_payload
-    prompts = {"system_prompt": question.system, "user_prompt": question.user}
-    return {**prompts, "schema": question.json_schema} if question.json_schema is not None else prompts
-
-
 def _call_within_budget(session: Session, turn: Turn, question: Question, user: str) -> Reply:
     if fault := find_exceeded_budget(session, turn):
         return Reply(error=fault)
     request = _build_request(session, turn, replace(question, user=user))
     answer = turn.ports.model.complete(request)
-    _log_calls(session, turn, question, request, answer)
+    now, calls, seq = turn.ports.clock.elapsed_ms(), turn.model_calls, len(turn.trail.events)
+    # A second prompt about the same answer continues the count. The commit writes a row for each attempt.
+    before = calls[-1].attempt if calls and request.user != question.user else 0
+    for number, attempt in enumerate(answer.attempts, start=before + 1):
+        calls.append(ModelCall(request, attempt, number, session.intent, session.state, question.template_id, now, seq))
     if answer.error_code:
         return Reply(error=ModelFault(answer.error_code, answer.error_message or ""))
     reply = _read_answer(answer.text, question)
     if fault := reply.error:
         # The service answered, but the answer is unusable; the call log says so.
         unusable = replace(answer, error_code=fault.code, error_message=fault.message)
-        turn.model_calls[-1] = replace(turn.model_calls[-1], answer=unusable)
+        calls[-1] = replace(calls[-1], answer=unusable)
     return reply
 
 
@@ -135,6 +140,8 @@ def _build_request(session: Session, turn: Turn, question: Question) -> LlmReque
     temperature = question.temperature
     if temperature is None:
         temperature = turn.config(session, catalogue.TEMPERATURE, purpose)
+    preferred = session.preferences.get("model") or ""
+    is_allowed = preferred != "" and turn.ports.model.allows(preferred)
     return LlmRequest(
         purpose,
         question.system,
@@ -143,30 +150,11 @@ def _build_request(session: Session, turn: Turn, question: Question) -> LlmReque
         question.json_schema if question.json_schema is not None else {"type": "object"} if question.is_json else None,
         question.strict or question.lenient,
         temperature,
-        _choose_model(session, turn, purpose),
+        preferred if is_allowed else turn.config(session, catalogue.MODEL, purpose).strip(),
         min(turn.config(session, catalogue.TIMEOUT_SECONDS, purpose) * 1000, total),
         total,
         min(turn.config(session, catalogue.MAX_ATTEMPTS, purpose), count_calls_left(session, turn)),
     )
-
-
-def _choose_model(session: Session, turn: Turn, purpose: str) -> str:
-    """The session's preferred model if it still exists, else the model of the settings."""
-    preferred = session.preferences.get("model")
-    if preferred and turn.ports.model.allows(preferred):
-        return preferred
-    return turn.config(session, catalogue.MODEL, purpose).strip()
-
-
-def _log_calls(session: Session, turn: Turn, question: Question, request: LlmRequest, answer: LlmAnswer) -> None:
-    """Add a row to the call log for each attempt; the commit writes them."""
-    now, calls, seq = turn.ports.clock.elapsed_ms(), turn.model_calls, len(turn.trail.events)
-    # A second prompt about the same answer continues the count.
-    before = calls[-1].attempt if calls and request.user != question.user else 0
-    for number, model_attempt in enumerate(answer.attempts, start=before + 1):
-        calls.append(
-            ModelCall(request, model_attempt, number, session.intent, session.state, question.template_id, now, seq)
-        )
 
 
 def _read_answer(whole_text: str, question: Question) -> Reply:
@@ -195,27 +183,26 @@ def _require_first(schema: Mapping[str, Json]) -> Mapping[str, Json]:
     return {"type": "object", "properties": {first: declared[first]}, "required": [first]}
 
 
-def _build_repair_prompt(user: str, reply: Reply) -> str:
-    problem = reply.error.message if reply.error else ""
-    return (
-        f"{user}\n\nYour last answer could not be used. {problem}\nIt was:\n{shorten(reply.text, _SHOWN)}\n\n"
-        "Answer again, with one JSON value in the shape that was asked for and nothing else."
-    )
-
-
 def find_exceeded_budget(session: Session, turn: Turn) -> ModelFault | None:
     """The exhausted budget, or null. Time comes from the calls themselves, so that a replay counts the same."""
+    answers = [call.answer for call in turn.model_calls]
+    tokens = sum((answer.input_tokens or 0) + (answer.output_tokens or 0) for answer in answers)
     spent: tuple[tuple[Setting[int], int], ...] = (
         (catalogue.MAX_CALLS_PER_TURN, len(turn.model_calls)),
         (catalogue.MAX_MS_PER_TURN, count_used_ms(turn)),
-        (catalogue.MAX_TOKENS_PER_TURN, _count_tokens(turn)),
+        (catalogue.MAX_TOKENS_PER_TURN, tokens),
     )
     for setting, used in spent:
         limit = turn.config(session, setting)
         # A token limit of 0 means no limit; the other two are at least 1.
         if limit and used >= limit:
             return _build_fault(setting.name, limit, used)
-    return _find_money_fault(session, turn)
+    most = turn.config(session, catalogue.MAX_COST_PER_CONVERSATION)
+    if not most:
+        return None
+    # Only with a limit, because it costs a database query.
+    cost = turn.ports.model.sum_cost(session.conversation_id) + sum(answer.cost or 0.0 for answer in answers)
+    return _build_fault(catalogue.MAX_COST_PER_CONVERSATION.name, most, cost) if cost >= most else None
 
 
 def count_calls_left(session: Session, turn: Turn) -> int:
@@ -231,21 +218,6 @@ def count_ms_left(session: Session, turn: Turn) -> int:
 def count_used_ms(turn: Turn) -> int:
     """How many milliseconds the model calls of this turn took."""
     return sum(call.answer.latency_ms for call in turn.model_calls)
-
-
-def _count_tokens(turn: Turn) -> int:
-    answers = [call.answer for call in turn.model_calls]
-    return sum((answer.input_tokens or 0) + (answer.output_tokens or 0) for answer in answers)
-
-
-def _find_money_fault(session: Session, turn: Turn) -> ModelFault | None:
-    limit = turn.config(session, catalogue.MAX_COST_PER_CONVERSATION)
-    if not limit:
-        return None
-    # Only with a limit, because it costs a database query.
-    earlier = turn.ports.model.sum_cost(session.conversation_id)
-    used = earlier + sum(call.answer.cost or 0.0 for call in turn.model_calls)
-    return _build_fault(catalogue.MAX_COST_PER_CONVERSATION.name, limit, used) if used >= limit else None
 
 
 def _build_fault(name: str, limit: float, used: float) -> ModelFault:

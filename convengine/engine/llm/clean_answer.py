@@ -1,7 +1,6 @@
 """What a model writes besides its answer: its thoughts, tokens of its template, calls of tools that nobody offered."""
 
 import re
-from collections.abc import Iterator
 
 _THOUGHT = r"(?:think|thinking|thoughts?|reasoning|reflection|analysis|scratchpad)"
 _OPEN = (
@@ -41,7 +40,8 @@ _FRAME = re.compile(r"\A<(answer|final|response|output|solution)>(.*)</\1>\Z", r
 def clean_answer(text: str) -> str:
     """The answer in a model's text; blank if it has only thoughts or calls."""
     rest = _CALLS.sub("", _strip_thoughts(_choose_channel(text.strip("\ufeff\u200b"))))
-    answer = next((part for part in _list_parts(rest) if part), "")
+    parts = (_TOKENS.sub("", _SPEAKER.sub("", part)).strip() for part in _ENDS.split(rest))
+    answer = next(filter(None, (_FRAME.sub(r"\2", part).strip() for part in parts)), "")
     return text if answer == text.strip() else answer
 
 
@@ -68,8 +68,3 @@ def _strip_thoughts(text: str) -> str:
             parts = parts if is_thinking else []
             end, is_thinking = mark.end(), False
     return "".join(parts) if is_thinking else "".join((*parts, text[end:]))
-
-
-def _list_parts(text: str) -> Iterator[str]:
-    for part in _ENDS.split(text):
-        yield _FRAME.sub(r"\2", _TOKENS.sub("", _SPEAKER.sub("", part)).strip()).strip()

@@ -78,13 +78,16 @@ def validate_value(value: Json, schema: Json) -> None:
 
     Patterns are not checked here: analysts' patterns are for RE2, and each field is validated when it is taken.
     """
+    from jsonschema import Draft202012Validator, validators
     from jsonschema.exceptions import SchemaError, best_match
     from referencing import Registry
     from referencing.exceptions import Unresolvable
 
+    unchecked = dict.fromkeys(("pattern", "patternProperties"), lambda *arguments: ())
+    validator = validators.extend(Draft202012Validator, unchecked)  # type: ignore[no-untyped-call]
     try:
         # An empty registry, so that nothing is fetched.
-        error = best_match(_get_validator()(schema, registry=Registry()).iter_errors(value))
+        error = best_match(validator(schema, registry=Registry()).iter_errors(value))
     except (SchemaError, Unresolvable, TypeError, ValueError) as broken:
         raise UnusableAnswer(
             ModelFault("LLM_SCHEMA_VIOLATION", f"The schema cannot judge the answer: {broken}")
@@ -92,18 +95,6 @@ def validate_value(value: Json, schema: Json) -> None:
     if error is not None:
         at = "/".join(str(part) for part in error.absolute_path) or "(the whole answer)"
         raise UnusableAnswer(ModelFault("LLM_SCHEMA_VIOLATION", f"{at}: {shorten(error.message, 2 * _QUOTED)}"))
-
-
-def _get_validator() -> Any:
-    from jsonschema import Draft202012Validator, validators
-
-    return validators.extend(  # type: ignore[no-untyped-call]
-        Draft202012Validator, {"pattern": _get_unvalidated, "patternProperties": _get_unvalidated}
-    )
-
-
-def _get_unvalidated(*arguments: Any) -> tuple[()]:
-    return ()
 
 
 def read_confidence(value: Any) -> float | None:

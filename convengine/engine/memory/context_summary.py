@@ -122,7 +122,8 @@ def shorten_at_word(text: str, limit: int) -> str:
     end = text.rfind(" ", 0, limit)
     if end < limit // 2:
         end = limit - 1
-        while end > 1 and _is_inside_grapheme(text, end):
+        # Marks and joiners belong to the character before them.
+        while end > 1 and (unicodedata.category(text[end])[0] == "M" or _JOINER in text[end - 1 : end + 1]):
             end -= 1
     return text[:end].rstrip(" ,;") + _CUT
 
@@ -130,13 +131,6 @@ def shorten_at_word(text: str, limit: int) -> str:
 def format_entry(text: str) -> str:
     """A text as one list entry: one line, without separators."""
     return flatten_line(text).replace(", ", "; ").strip(" ,;")
-
-
-def _is_inside_grapheme(text: str, offset: int) -> bool:
-    """True when the characters on both sides of a position are one grapheme: marks and joiners belong to the character
-    before them.
-    """
-    return unicodedata.category(text[offset])[0] == "M" or _JOINER in text[offset - 1 : offset + 1]
 
 
 def flatten_line(text: str | None) -> str:
@@ -159,10 +153,13 @@ def build_context_summary(session: Session, snapshot: Snapshot, turns: int) -> s
     """
     before = parse_summary(session.context_summary)
     fields = _collect_values(session, snapshot)
+    names = find_entities((session.user_text or "")[:_SEARCHED])
+    # An earlier value of a field is no longer true. The oldest come last, so that they are cut.
+    earlier = (each for each in before.entities if each.partition("=")[0] not in fields)
     return format_summary(
         SummaryParts(
             _find_goal(session, snapshot, before.goal),
-            tuple(_list_names(session, fields, before.entities)),
+            (*_format_pairs(fields), *names, *earlier),
             (*_list_decisions(session, fields), *before.decisions),
             tuple(_list_pending(session)),
             turns,
@@ -200,14 +197,6 @@ def _index_fields(snapshot: Snapshot) -> Mapping[str, Iterable[str]]:
         properties = schema.json_schema.get("properties") if isinstance(schema.json_schema, Mapping) else None
         index.setdefault(code(schema.intent_code), {}).update(dict.fromkeys(properties or ()))
     return index
-
-
-def _list_names(session: Session, fields: Mapping[str, Json], before: Iterable[str]) -> Iterator[str]:
-    """Fields first, then names in this turn's text, then earlier names, so that the oldest are cut."""
-    yield from _format_pairs(fields)
-    yield from find_entities((session.user_text or "")[:_SEARCHED])
-    # An earlier value of a field is no longer true.
-    yield from (each for each in before if each.partition("=")[0] not in fields)
 
 
 def _list_decisions(session: Session, fields: Mapping[str, Json]) -> Iterator[str]:

@@ -30,7 +30,6 @@ from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.payload import TextPayload, to_spoken_text
 from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.turn import Turn
-from convengine.json_value import Json
 
 #: The key in the memory branch for the number of the turn after which the model wrote its summary.
 WRITTEN_AFTER = "written_after_turn"
@@ -64,8 +63,10 @@ def is_due(session: Session, turn: Turn) -> bool:
 
 def rewrite_summaries(session: Session, turn: Turn) -> Session:
     """The session with the model's summaries. An unavailable model changes nothing."""
-    if _is_memory_due(session, turn):
-        session = _rewrite_memory(session, turn)
+    writes_memory = _is_memory_due(session, turn)
+    if writes_memory and (summary := fold_summary(session, turn, get_own_summary(session) or "")) is not None:
+        branch = {**session.context[BRANCH], "session_summary": summary, WRITTEN_AFTER: turn.turn_no}
+        session = session.with_context({BRANCH: branch}).with_values(MemoryParams(memory_session_summary=summary))
     return _rewrite_context_summary(session, turn) if turn.config(session, SUMMARY_WITH_LLM) else session
 
 
@@ -80,6 +81,7 @@ def _is_memory_due(session: Session, turn: Turn) -> bool:
 def fold_summary(session: Session, turn: Turn, before: str) -> str | None:
     """The model's summary of an earlier summary and the turns after it. Returns None if there is none."""
     after = get_turn_of_summary(session)
+    with_this_turn = session.evolve(history=(*session.history, _build_exchange(session)))
     prompts = fill_prompts_or_audit(
         session,
         turn,
@@ -88,21 +90,12 @@ def fold_summary(session: Session, turn: Turn, before: str) -> str | None:
         user=turn.config(session, USER_PROMPT),
         selected={"configType": SYSTEM_PROMPT.type},
         memory_session_summary=before,
-        conversation_history=_list_turns_since(session, None if after is None else turn.turn_no - after),
+        conversation_history=list_history(with_this_turn, None if after is None else turn.turn_no - after),
     )
     if prompts is None:
         return None
     reply = ask(session, turn, _build_question("MEMORY", prompts.system, prompts.user))
     return None if reply.error else shorten(flatten_line(reply.text), turn.config(session, SUMMARY_MAX_CHARS))
-
-
-def _rewrite_memory(session: Session, turn: Turn) -> Session:
-    """The earlier summary and the turns since, in one paragraph."""
-    summary = fold_summary(session, turn, get_own_summary(session) or "")
-    if summary is None:
-        return session
-    branch = {**session.context[BRANCH], "session_summary": summary, WRITTEN_AFTER: turn.turn_no}
-    return session.with_context({BRANCH: branch}).with_values(MemoryParams(memory_session_summary=summary))
 
 
 def _rewrite_context_summary(session: Session, turn: Turn) -> Session:
@@ -117,10 +110,6 @@ def _rewrite_context_summary(session: Session, turn: Turn) -> Session:
         turn.audit(session, _ERROR, errorCode="LLM_INVALID_RESPONSE", message=message)
         return session
     return session.evolve(context_summary=format_summary(replace(parts, turns=parse_summary(built).turns)))
-
-
-def _list_turns_since(session: Session, turns: int | None) -> list[Json]:
-    return list_history(session.evolve(history=(*session.history, _build_exchange(session))), turns)
 
 
 def _build_exchange(session: Session) -> Exchange:

@@ -23,8 +23,6 @@ from convengine.json_value import Json
 BRANCH = "session_units"
 _SEEN = 50
 KINDS = ("FACT", "CONSTRAINT", "DEFINITION", "GUIDANCE")
-#: Where a turn stages units that a model found.
-#: Where a turn lists the fields of the form that it filled.
 PURPOSE = "UNITS"
 #: Maximum length of topic and claim in characters, and maximum units per turn.
 _TOPIC, _CLAIM, _MOST = 120, 500, 20
@@ -96,11 +94,11 @@ def stage_units(session: Session) -> Session:
     if not new:
         return session
     topics, hashes = {unit.topic for unit in new if unit.kind == "FACT"}, {unit.content_hash for unit in new}
-    remaining = [
-        unit
-        for unit in _get_prompt_units(session)
-        if not (unit.get("kind") == "FACT" and unit.get("topic") in topics) and _hash_unit(unit) not in hashes
-    ]
+    stored, remaining = session.context.get(BRANCH), []
+    for unit in stored if isinstance(stored, (list, tuple)) else ():
+        if isinstance(unit, Mapping) and not (unit.get("kind") == "FACT" and unit.get("topic") in topics):
+            known = Unit(str(unit.get("kind")), str(unit.get("topic")), str(unit.get("claim")), 0)
+            remaining += [] if known.content_hash in hashes else [unit]
     return session.with_context({BRANCH: [*remaining, *(unit.to_prompt() for unit in new)][-_SEEN:]})
 
 
@@ -129,15 +127,6 @@ def _list_form_units(session: Session) -> Iterator[Unit]:
             yield Unit("FACT", str(name), text, session.turn_no)
 
 
-def _hash_unit(seen: Mapping[str, Json]) -> str:
-    return Unit(str(seen.get("kind")), str(seen.get("topic")), str(seen.get("claim")), 0).content_hash
-
-
-def _get_prompt_units(session: Session) -> Sequence[Mapping[str, Json]]:
-    stored = session.context.get(BRANCH)
-    return [unit for unit in stored if isinstance(unit, Mapping)] if isinstance(stored, (list, tuple)) else ()
-
-
 def extract_units(session: Session, turn: Turn) -> Session:
     """Stage the units that a model finds in this turn; the commit stores them.
 
@@ -161,12 +150,8 @@ def extract_units(session: Session, turn: Turn) -> Session:
     reply = ask(session, turn, question)
     if reply.error:
         return session
-    extracted = list(_read_units(reply.value, session.turn_no))
-    return (
-        session.with_values(MemoryParams(extracted_units=[unit.as_staged_unit() for unit in extracted]))
-        if extracted
-        else session
-    )
+    extracted = [unit.as_staged_unit() for unit in _read_units(reply.value, session.turn_no)]
+    return session.with_values(MemoryParams(extracted_units=extracted)) if extracted else session
 
 
 def _read_units(value: Json, turn_no: int) -> Iterator[Unit]:

@@ -7,7 +7,6 @@ from typing import Any
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.forms.single_field import choose_option
-from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Choice, Scope, build_action, list_pending_rows
 from convengine.engine.pending_actions.settings import (
@@ -25,13 +24,12 @@ from convengine.engine.pending_actions.stages import (
     DISAMBIGUATION_LLM_OUTPUT,
     DISAMBIGUATION_REQUIRED,
 )
-from convengine.engine.prompts.fill import fill_prompts_or_audit
+from convengine.engine.prompts.fill import ask_for_text
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn.enums import PolicyDecision
 from convengine.engine.turn.owned_params import ActionParams, RoutingParams
-from convengine.engine.turn.rows import PendingAction
 from convengine.engine.turn.session import Clarification, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn, once_per_moment
 
@@ -40,7 +38,7 @@ REASON = "PENDING_ACTION_DISAMBIGUATION"
 SOURCE = "DISAMBIGUATION"
 
 
-_STAGES = Stages(DISAMBIGUATION_LLM_INPUT, DISAMBIGUATION_LLM_OUTPUT, DISAMBIGUATION_LLM_ERROR)
+_STAGES = (DISAMBIGUATION_LLM_INPUT, DISAMBIGUATION_LLM_OUTPUT, DISAMBIGUATION_LLM_ERROR)
 #: The model's text does not name every option, so it would hide one from the user.
 OPTION_OMITTED = "OPTION_OMITTED"
 
@@ -97,17 +95,14 @@ def ask_which_action(session: Session, turn: Turn) -> Session:
     options = _list_options(session, turn, action_choice)
     if before and _list_keys(_read_options(before)) != _list_keys(options):
         session, before = session.evolve(clarification=None), None
-    if not options or not (confirmed or (before and _is_unanswered(session))):
+    # Unanswered: neither the policy nor a correction used the message.
+    is_unanswered = before is not None and not truthy(session.routing.skip_intent_resolution)
+    if not options or not (confirmed or is_unanswered):
         return session
     asks = before.asks + 1 if before else 1
     if asks > turn.config(session, MAX_ASKS):
         return session.evolve(clarification=None)
     return _ask(session, turn, action_choice, options, asks)
-
-
-def _is_unanswered(session: Session) -> bool:
-    """True if neither the policy nor a correction used the message."""
-    return not truthy(session.routing.skip_intent_resolution)
 
 
 def _ask(session: Session, turn: Turn, action_choice: Choice, options: Sequence[Option], asks: int) -> Session:
@@ -159,22 +154,13 @@ def _list_options(session: Session, turn: Turn, action_choice: Choice) -> tuple[
     if not turn.config(session, DISAMBIGUATION_ENABLED):
         return ()
     current, limit = record.read_record(session), turn.config(session, MAX_OPTIONS)
-    rows_by_key: dict[str, PendingAction] = {}
+    named: dict[str, tuple[str, str]] = {}
     for row in action_choice.ambiguous:
         action = choice.build_action(row)
         if not blank(row.action_key) and not (current and action and current.settles(action)):
-            rows_by_key.setdefault(code(row.action_key), row)
-    return tuple(
-        Option(row.action_key, _label_row(row), index < limit) for index, row in enumerate(rows_by_key.values())
-    )
-
-
-def _label_row(row: PendingAction) -> str:
-    return (
-        row.action_key
-        if row.description is None or blank(row.description)
-        else (f"{row.action_key} ({row.description.strip()})")
-    )
+            about = "" if row.description is None or blank(row.description) else f" ({row.description.strip()})"
+            named.setdefault(code(row.action_key), (row.action_key, f"{row.action_key}{about}"))
+    return tuple(Option(key, label, index < limit) for index, (key, label) in enumerate(named.values()))
 
 
 def _list_keys(options: Sequence[Option]) -> frozenset[str]:
@@ -196,27 +182,15 @@ def _read_options(clarification: Clarification | None) -> list[Option]:
 
 def ask_model_for_question(session: Session, turn: Turn, names: Mapping[str, Any], keys: Collection[str]) -> str:
     """The model's question, which names each key; blank if there is none."""
-    if not turn.config(session, ENABLE_LLM) or not turn.ports.model.configured:
+    if not turn.config(session, ENABLE_LLM):
         return ""
-    prompts = fill_prompts_or_audit(
-        session,
-        turn,
-        DISAMBIGUATION_LLM_ERROR,
-        system=turn.config(session, LLM_SYSTEM_PROMPT),
-        user=turn.config(session, LLM_USER_PROMPT),
-        selected={"configType": LLM_SYSTEM_PROMPT.type},
-        **names,
-    )
-    if prompts is None:
-        return ""
-    reply = ask(session, turn, Question("DISAMBIGUATION", prompts.system, prompts.user, stages=_STAGES))
-    if reply.error:
-        return ""
-    omitted = [key for key in keys if key.lower() not in reply.text.lower()]
+    prompts = {"system": LLM_SYSTEM_PROMPT, "user": LLM_USER_PROMPT}
+    text = ask_for_text(session, turn, "DISAMBIGUATION", _STAGES, **prompts, **names)
+    omitted = [key for key in keys if key.lower() not in text.lower()] if text else []
     if omitted:
         message = "The question does not name every option, so the template's is asked."
         turn.audit(session, DISAMBIGUATION_LLM_ERROR, errorCode=OPTION_OMITTED, message=message, omitted=omitted)
-    return "" if omitted else reply.text.strip()
+    return "" if omitted else text
 
 
 _IN_CONTEXT = ("pending_action", "pendingAction")

@@ -51,10 +51,22 @@ class CompiledTemplate:
 @lru_cache(maxsize=2048)
 def _compile_or_error(text: str) -> CompiledTemplate | TemplateError:
     # Refusals are cached as well, so that a broken row is not read again in every turn.
+    if len(text) > MAX_TEMPLATE:
+        return TemplateError(f"it is longer than {MAX_TEMPLATE} characters", MAX_TEMPLATE + 1)
     try:
-        return _compile(text)
-    except TemplateError as error:
-        return error
+        tree = _sandbox.parse(text)
+        for count, node in enumerate(tree.find_all(nodes.Node)):
+            if count > MAX_NODES:
+                return TemplateError("it is too large", 1)
+            if reason := _find_refusal(node):
+                return TemplateError(reason, _line_start(text, node.lineno))
+        outside = meta.find_undeclared_variables(tree)
+        names = frozenset(_paths(tree, outside))
+        return CompiledTemplate(_sandbox.from_string(_Metered(outside).visit(tree)), names)
+    except TemplateSyntaxError as error:
+        return TemplateError(error.message or "it does not parse", _line_start(text, error.lineno))
+    except (SyntaxError, RecursionError, MemoryError, OverflowError, ValueError):
+        return TemplateError("it is nested too deeply, or too large", 1)
 
 
 def compile_template(text: str) -> CompiledTemplate:
@@ -68,27 +80,6 @@ def compile_template(text: str) -> CompiledTemplate:
 _sandbox = Sandbox()
 
 
-def _compile(text: str) -> CompiledTemplate:
-    if len(text) > MAX_TEMPLATE:
-        raise TemplateError(f"it is longer than {MAX_TEMPLATE} characters", MAX_TEMPLATE + 1)
-    try:
-        tree = _sandbox.parse(text)
-        for count, node in enumerate(tree.find_all(nodes.Node)):
-            if count > MAX_NODES:
-                raise TemplateError("it is too large", 1)
-            _check(node, text)
-        outside = meta.find_undeclared_variables(tree)
-        names = frozenset(_paths(tree, outside))
-        template = _sandbox.from_string(_Metered(outside).visit(tree))
-    except TemplateSyntaxError as error:
-        raise TemplateError(error.message or "it does not parse", _line_start(text, error.lineno)) from None
-    except (SyntaxError, RecursionError, MemoryError, OverflowError, ValueError) as error:
-        if isinstance(error, TemplateError):
-            raise
-        raise TemplateError("it is nested too deeply, or too large", 1) from None
-    return CompiledTemplate(template, names)
-
-
 def _line_start(text: str, line: int) -> int:
     return sum(len(each) for each in text.splitlines(keepends=True)[: line - 1]) + 1
 
@@ -96,17 +87,11 @@ def _line_start(text: str, line: int) -> int:
 # --- refused nodes ----------------------------------------------------------------------------------------------
 
 
-def _check(node: nodes.Node, text: str) -> None:
-    for kind, word in _REFUSED:
-        if isinstance(node, kind):
-            raise TemplateError(f"{word} is not available in templates", _line_start(text, node.lineno))
-    reason = _find_refusal(node)
-    if reason:
-        raise TemplateError(reason, _line_start(text, node.lineno))
-
-
 def _find_refusal(node: nodes.Node) -> str | None:
     """Why a node may not be in a template. Returns None if it may."""
+    for kind, word in _REFUSED:
+        if isinstance(node, kind):
+            return f"{word} is not available in templates"
     # `_` is a name that templates give to a value that they do not need; Python begins its own with two.
     if isinstance(node, nodes.Getattr) and node.attr.startswith("_"):
         return f"{node.attr} is not available in templates"
@@ -114,9 +99,7 @@ def _find_refusal(node: nodes.Node) -> str | None:
         return f"{node.name} is not available in templates"
     if isinstance(node, nodes.For) and node.recursive:
         return "recursive loops are not available in templates"
-    if isinstance(node, nodes.Call):
-        return _find_refused_call(node)
-    return None
+    return _find_refused_call(node) if isinstance(node, nodes.Call) else None
 
 
 def _find_refused_call(node: nodes.Call) -> str | None:

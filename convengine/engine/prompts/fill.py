@@ -1,14 +1,16 @@
 """Render the prompts of one model call and record how."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
+from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.render import measure_prompt_vars, render_strict
 from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.facts import collect_session_facts
+from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import FOLDED
@@ -64,6 +66,37 @@ def fill_prompts(
             promptVars=measure_prompt_vars([sources[name]], variables),
         )
     return FilledPrompts(texts["system_prompt"], texts["user_prompt"], hint)
+
+
+def ask_for_text(
+    session: Session,
+    turn: Turn,
+    purpose: str,
+    stages: tuple[Stage, Stage, Stage],
+    *,
+    system: Setting[str],
+    user: Setting[str],
+    hint: Setting[str] | None = None,
+    context: Json = None,
+    **call: Json,
+) -> str:
+    """A text that a turn can do without, by a model; blank without a model, for faulty prompts and after a fault.
+
+    `stages` are those of input, output and error; `call` adds names that only the caller knows.
+    """
+    if not turn.ports.model.configured:
+        return ""
+    texts = {"system": turn.config(session, system), "user": turn.config(session, user)}
+    hints = {"hint": turn.config(session, hint)} if hint else {}
+    selected = {"configType": system.type}
+    prompts = fill_prompts_or_audit(session, turn, stages[2], **texts, **hints, selected=selected, **call)
+    if prompts is None:
+        return ""
+    question = Question(purpose, prompts.system, prompts.user, context=context, stages=Stages(*stages))
+    if hint:
+        question = replace(question, user=prompts.user_with_hint, audit_payload=prompts.audit_payload)
+    reply = ask(session, turn, question)
+    return "" if reply.error else reply.text.strip()
 
 
 def fill_prompts_or_audit(session: Session, turn: Turn, error_stage: Stage, **prompts: Json) -> FilledPrompts | None:

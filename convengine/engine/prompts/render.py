@@ -63,12 +63,20 @@ def render_lenient(
     """
     if not has_expressions(text):
         return RenderedText(text)
-    work = Work(truth)
+    work, pieces, size = Work(truth), list[str](), 0
     try:
-        return RenderedText(_run(text, variables, work), None, tuple(work.missing), tuple(work.empty))
+        template = compile_template(text).template
+        # `shared`: without it Jinja2 copies a ChainMap, which takes longer than the rendering.
+        for piece in template.root_render_func(template.new_context({**GLOBALS, **variables, KEY: work}, shared=True)):
+            size += len(piece)
+            if size > MAX_OUTPUT:
+                raise RenderLimit(f"The text grew longer than {MAX_OUTPUT} characters.")
+            if piece:
+                pieces.append(drop_second_stop(pieces[-1], piece) if work.truth and pieces else piece)
     except Exception as error:
         # Whatever goes wrong in a template, the turn goes on with the caller's fallback.
         return RenderedText("", error, tuple(work.missing))
+    return RenderedText("".join(pieces), None, tuple(work.missing), tuple(work.empty))
 
 
 def render_strict(
@@ -98,21 +106,6 @@ def measure_prompt_vars(texts: Iterable[str], variables: Mapping[str, Json]) -> 
     """The root names that prompts use, each with the length of its printed value, never the value."""
     roots = sorted({name.split(".")[0] for text in texts for name in list_names(text or "")})
     return {root: len(to_text(variables[root])) for root in roots if root in variables}
-
-
-def _run(text: str, variables: Mapping[str, Json], work: Work) -> str:
-    template = compile_template(text).template
-    # `shared`: without it Jinja2 copies a ChainMap, which takes longer than the rendering.
-    context = template.new_context({**GLOBALS, **variables, KEY: work}, shared=True)
-    pieces: list[str] = []
-    size = 0
-    for piece in template.root_render_func(context):
-        size += len(piece)
-        if size > MAX_OUTPUT:
-            raise RenderLimit(f"The text grew longer than {MAX_OUTPUT} characters.")
-        if piece:
-            pieces.append(drop_second_stop(pieces[-1], piece) if work.truth and pieces else piece)
-    return "".join(pieces)
 
 
 __all__ = [

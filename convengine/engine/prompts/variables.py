@@ -1,7 +1,6 @@
 """The names that templates may use: facts, params, context, and the names of the call."""
 
 from collections.abc import Collection, Mapping
-from datetime import datetime
 
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.dialogue_state import DIALOGUE, DialogueState
@@ -112,7 +111,9 @@ def build_variables(
 
 def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
     schema = session.resolved_schema
-    question = session.clarification
+    question, memory = session.clarification, session.context.get("memory")
+    # The time of the users, in the time zone of the conversation, and that of the system.
+    local, system = get_local_time(turn), turn.ports.clock.now()
     return {
         "user_input": session.user_text,
         "resolved_user_input": session.resolved_user_input,
@@ -128,9 +129,14 @@ def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
         "context_summary": session.context_summary,
         "older_turns": max(session.turn_no - 1 - len(session.history), 0),
         "session_units": session.context.get("session_units", []),
-        "memory": {**_NOTHING_REMEMBERED, **_get_memory(session)},
+        "memory": {**_NOTHING_REMEMBERED, **(memory if isinstance(memory, Mapping) else {})},
         "derivation_hint": "",
-        **_describe_time(get_local_time(turn), turn.ports.clock.now()),
+        "current_date": local.date().isoformat(),
+        "current_datetime": local.isoformat(timespec="seconds"),
+        "current_year": local.year,
+        "current_timezone": local.tzname() or "",
+        "current_system_datetime": system.isoformat(timespec="seconds"),
+        "current_system_timezone": system.tzname() or "",
         **{name: value for name, value in _describe_question(session).items() if name not in session.context},
     }
 
@@ -152,11 +158,6 @@ def _describe_question(session: Session) -> dict[str, Json]:
         "misses": state.misses,
         "form_summary": session.form_summary,
     }
-
-
-def _get_memory(session: Session) -> Mapping[str, Json]:
-    branch = session.context.get("memory")
-    return branch if isinstance(branch, Mapping) else {}
 
 
 def list_history(session: Session, turns: int | None = None) -> list[Json]:
@@ -188,15 +189,3 @@ def list_allowed_intents(snapshot: Snapshot) -> list[Json]:
             for intent in snapshot.allowed_intents
         ],
     )
-
-
-def _describe_time(local: datetime, system: datetime) -> dict[str, Json]:
-    """The time of the users, in the time zone of the conversation, and that of the system."""
-    return {
-        "current_date": local.date().isoformat(),
-        "current_datetime": local.isoformat(timespec="seconds"),
-        "current_year": local.year,
-        "current_timezone": local.tzname() or "",
-        "current_system_datetime": system.isoformat(timespec="seconds"),
-        "current_system_timezone": system.tzname() or "",
-    }

@@ -4,8 +4,7 @@ from convengine.engine.documents.cards import choose_cards, write_cards
 from convengine.engine.documents.in_turn import find_cards_in_turn
 from convengine.engine.documents.index import MOST_CARDS
 from convengine.engine.forms.asking import read_text_setting
-from convengine.engine.llm.ask import Question, Stages, ask
-from convengine.engine.prompts.fill import fill_prompts_or_audit
+from convengine.engine.prompts.fill import ask_for_text
 from convengine.engine.steps.responses.settings import (
     DOCUMENTS_ENABLE_LLM,
     DOCUMENTS_SYSTEM_PROMPT,
@@ -30,7 +29,7 @@ DOCUMENTS = "DOCUMENTS"
 NOT_IN_SECTIONS = "NOT_IN_SECTIONS"
 #: What a model writes that does not know, folded, and what it may write around it.
 _NONE, _AROUND = "none", " .*\"'“”"
-_STAGES = Stages(DOCUMENTS_LLM_INPUT, DOCUMENTS_LLM_OUTPUT, DOCUMENTS_LLM_ERROR)
+_STAGES = (DOCUMENTS_LLM_INPUT, DOCUMENTS_LLM_OUTPUT, DOCUMENTS_LLM_ERROR)
 
 
 def look_into_documents(session: Session, turn: Turn) -> Session:
@@ -51,22 +50,11 @@ def write_found(session: Session, turn: Turn) -> str:
 
 def _answer_in_short(session: Session, turn: Turn, sections: str) -> str:
     """What a model says from the sections; blank if it may not, or does not know, or says more than they do."""
-    if not turn.config(session, DOCUMENTS_ENABLE_LLM) or not turn.ports.model.configured:
+    if not turn.config(session, DOCUMENTS_ENABLE_LLM):
         return ""
-    prompts = fill_prompts_or_audit(
-        session,
-        turn,
-        DOCUMENTS_LLM_ERROR,
-        system=turn.config(session, DOCUMENTS_SYSTEM_PROMPT),
-        user=turn.config(session, DOCUMENTS_USER_PROMPT),
-        selected={"configType": DOCUMENTS_SYSTEM_PROMPT.type},
-        sections=sections,
-    )
-    if prompts is None:
-        return ""
-    reply = ask(session, turn, Question(DOCUMENTS, prompts.system, prompts.user, stages=_STAGES))
-    text = reply.text.strip()
-    if reply.error or text.strip(_AROUND).casefold() == _NONE:
+    prompts = {"system": DOCUMENTS_SYSTEM_PROMPT, "user": DOCUMENTS_USER_PROMPT}
+    text = ask_for_text(session, turn, DOCUMENTS, _STAGES, **prompts, sections=sections)
+    if not text or text.strip(_AROUND).casefold() == _NONE:
         return ""
     if added := list_added(text, sections):
         message = f"It has words that the sections do not have: {', '.join(added)}"
