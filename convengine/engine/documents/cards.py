@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from convengine.engine.documents.finder import FoundSection
 from convengine.engine.documents.index import MOST_CARDS, get_document_index
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
@@ -20,7 +19,25 @@ def find_cards(snapshot: Snapshot, message: str, user_group: str = "") -> list[d
     """The sections that may answer a message, the likeliest first, one more than are shown, each as a card with its
     `score`, its `confidence`, and what passage, sentence and words give.
     """
-    return [_make_card(snapshot, section) for section in get_document_index(snapshot).find(message, user_group)]
+    cards = []
+    for section in get_document_index(snapshot).find(message, user_group):
+        row = snapshot.row(rows.AnswerDocument, section.text.document)
+        by_passage, by_sentence, by_words = section.parts
+        card = {
+            "document": section.text.document,
+            "title": row.title if row else "",
+            "titles": list(section.text.section.titles),
+            "sentences": list(section.sentences),
+            "quote": (" " if section.are_neighbours else " … ").join(section.sentences),
+            "link": (row.link or None) if row else None,
+            "score": section.score,
+            "confidence": section.confidence,
+            "passage": by_passage,
+            "sentence": by_sentence,
+            "words": by_words,
+        }
+        cards.append(card)
+    return cards
 
 
 def choose_cards(snapshot: Snapshot, cards: Sequence[Mapping[str, Any]]) -> list[dict[str, Json]]:
@@ -30,24 +47,6 @@ def choose_cards(snapshot: Snapshot, cards: Sequence[Mapping[str, Any]]) -> list
         return []
     near = (card for card in cards[:MOST_CARDS] if card["confidence"] >= _LEAST_SHARE * best)
     return [{key: card[key] for key in CARD_KEYS} for card in near]
-
-
-def _make_card(snapshot: Snapshot, section: FoundSection) -> dict[str, Any]:
-    row = snapshot.row(rows.AnswerDocument, section.text.document)
-    by_passage, by_sentence, by_words = section.parts
-    return {
-        "document": section.text.document,
-        "title": row.title if row else "",
-        "titles": list(section.text.section.titles),
-        "sentences": list(section.sentences),
-        "quote": (" " if section.are_neighbours else " … ").join(section.sentences),
-        "link": (row.link or None) if row else None,
-        "score": section.score,
-        "confidence": section.confidence,
-        "passage": by_passage,
-        "sentence": by_sentence,
-        "words": by_words,
-    }
 
 
 def write_cards(cards: Sequence[Mapping[str, Any]]) -> str:

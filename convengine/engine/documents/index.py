@@ -56,15 +56,11 @@ class DocumentIndex:
 
     def find(self, message: str, user_group: str = "") -> tuple[FoundSection, ...]:
         """The sections that may answer a message, the likeliest first; none while their vectors are being made."""
-        finder = self._get_finder()
-        return finder.find(message, MOST_CARDS + 1, user_group) if finder else ()
-
-    def _get_finder(self) -> SectionFinder | None:
         # Of very many sections, the process makes it before turns need it (`prepare_answers`).
         if self._finder is None and self.sections and may_wait(len(self.sections)):
             ready = _load_vectors(self.sections, self._encoder)
             self._finder = SectionFinder(self.sections, *ready) if ready else None
-        return self._finder
+        return self._finder.find(message, MOST_CARDS + 1, user_group) if self._finder else ()
 
 
 def prepare_answers(snapshot: Snapshot) -> None:

@@ -109,9 +109,13 @@ def choose_action(session: Session, turn: Turn, scope: Scope) -> Choice:
         rows_in_scope = list_pending_rows(turn.snapshot, scope)
         return Choice(scope, find_wanted_key(session), None, tuple((row, UNRESOLVED) for row in rows_in_scope))
     choice = _choose_from_table(turn.snapshot, session, scope)
-    if choice.action is None:
-        return replace(choice, action=_choose_from_context(session, turn, choice.key))
-    return choice
+    if choice.action is not None:
+        return choice
+    reference = _find_context_reference(read_context_action(session))
+    # Data in the context may only choose code that was registered for it.
+    if reference is None or not turn.ports.tasks.allowed_from_context(reference.partition(":")[0].strip()):
+        return choice
+    return replace(choice, action=Action(choice.key or "", reference))
 
 
 def audit_choice(session: Session, turn: Turn, choice: Choice) -> None:
@@ -160,14 +164,6 @@ def build_action(row: rows.PendingAction) -> Action | None:
     if blank(row.bean_name) or blank(row.method_names):
         return None
     return Action(row.action_key, f"{row.bean_name.strip()}:{row.method_names.strip()}", row)
-
-
-def _choose_from_context(session: Session, turn: Turn, key: str | None) -> Action | None:
-    """Data in the context may only choose code that was registered for it."""
-    reference = _find_context_reference(read_context_action(session))
-    if reference is None or not turn.ports.tasks.allowed_from_context(reference.partition(":")[0].strip()):
-        return None
-    return Action(key or "", reference)
 
 
 def _find_context_reference(context_action: Json) -> str | None:

@@ -125,8 +125,15 @@ class _Run:
 
     def _act_or_fail(self, rule: Rule, session: Session) -> Session:
         """The session after the rule's action; after a failed one, with what it had done before."""
+        action = vocabulary.get_action(rule.action)
         try:
-            session = self._act(rule, session)
+            if action is None:
+                known = vocabulary.list_actions()
+                hint = did_you_mean(code(rule.action), known)
+                raise UnknownAction(f"There is no action {rule.action}.{hint}", f"Choose one of: {join_names(known)}.")
+            if action.name == RuleAction.SET_TASK:
+                self._tasks_run.add(rule.rule_id)  # Even if it fails.
+            session = action.apply(rule, session, self._turn)
         except (ActionValueError, ActionFailed) as error:
             session = error.session or session
             if self._turn.on_fault and error.__cause__ and isinstance(error, ActionFailed):
@@ -163,17 +170,3 @@ class _Run:
         setter, set_value = self._turn.set_by_rule.get(field, (rule, value))
         if set_value != value or rank_specificity(rule) >= rank_specificity(setter):
             self._turn.set_by_rule[field] = (rule, value)
-
-    def _act(self, rule: Rule, session: Session) -> Session:
-        """Apply the action of a rule. Raises UnknownAction, and what the action raises.
-
-        A task counts as run, even if it fails.
-        """
-        action = vocabulary.get_action(rule.action)
-        if action is None:
-            known = vocabulary.list_actions()
-            hint = did_you_mean(code(rule.action), known)
-            raise UnknownAction(f"There is no action {rule.action}.{hint}", f"Choose one of: {join_names(known)}.")
-        if action.name == RuleAction.SET_TASK:
-            self._tasks_run.add(rule.rule_id)
-        return action.apply(rule, session, self._turn)

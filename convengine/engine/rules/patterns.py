@@ -177,12 +177,10 @@ def compile_pattern(text: str, *, ignore_case: bool = True) -> Pattern:
     translated = _translate(text)
     pattern = Pattern(text, translated.wide, ignore_case)
     try:
-        narrow = (
-            pattern.size
-            if translated.narrow == translated.wide
-            else _count_instructions(translated.narrow, ignore_case)
-        )
-        too_large = narrow > MAX_SIZE or pattern.size > MAX_WIDE_SIZE
+        narrow = pattern
+        if translated.narrow != translated.wide:
+            narrow = Pattern(text, translated.narrow, ignore_case)
+        too_large = narrow.size > MAX_SIZE or pattern.size > MAX_WIDE_SIZE
     except re2.error as error:
         raise _explain_error(text, error) from None
     except UnicodeEncodeError:
@@ -203,10 +201,6 @@ def find_double_backslash(text: str) -> str | None:
 
 def _compile(source: str, ignore_case: bool, *, captures: bool) -> Any:
     return re2.compile(source, build_options(ignore_case=ignore_case, captures=captures))
-
-
-def _count_instructions(source: str, ignore_case: bool) -> int:
-    return int(_compile(source, ignore_case, captures=False).programsize)
 
 
 def _translate(text: str) -> _Translated:
@@ -271,16 +265,12 @@ def _find_position(text: str, reason: str) -> int | None:
 def _find_unclosed(text: str) -> int | None:
     """The position of the last group that is not closed, from 1. Returns None if all are."""
     open_groups: list[int] = []
-    for index, char in enumerate(_blank_escapes(text)):
+    for index, char in enumerate(re.sub(r"\\.", "  ", _blank_literals(text))):
         if char == "(":
             open_groups.append(index + 1)
         elif char == ")" and open_groups:
             open_groups.pop()
     return open_groups[-1] if open_groups else None
-
-
-def _blank_escapes(text: str) -> str:
-    return re.sub(r"\\.", "  ", _blank_literals(text))
 
 
 def get_pattern(session: Session, turn: Turn, setting: Setting[str]) -> Pattern:

@@ -130,10 +130,10 @@ class PhaseEvents:
             "errorMessage": shorten(error.message, _MESSAGE_SHOWN),
         }
         if isinstance(error, ActionValueError):
+            action = vocabulary.get_action(rule.action)
+            remedy = error.remedy or (f"{rule.action} takes {action.value}." if action else "")
             payload["errorCode"] = error.code
-            payload |= Fault(
-                error.message, "action_value", rule.action_value, error.remedy or _describe_remedy(rule)
-            ).to_details()
+            payload |= Fault(error.message, "action_value", rule.action_value, remedy).to_details()
         elif isinstance(error, UnknownAction):
             payload |= Fault(error.message, "action", rule.action, error.remedy).to_details()
         self._audit(session, RULE_ERROR, payload)
@@ -158,6 +158,13 @@ class PhaseEvents:
 
     def _audit_summary(self, session: Session, done: Pass) -> None:
         """Write one event for the pass: the tested rules, and how many others there are, by reason."""
+        listing, hits = done.listing, sum(tests_user_text(tested.rule) for tested in done.tested)
+        cut = {
+            **listing.cuts,
+            ROW_INVALID: listing.cuts[ROW_INVALID] + sum(index < done.end for index, _, _ in listing.invalid()),
+            PATTERN: listing.texts_before(done.end) - hits,
+            STOPPED: len(listing) - done.end,
+        }
         payload: dict[str, Json] = {
             "intent": done.intent,
             "state": done.state,
@@ -170,22 +177,11 @@ class PhaseEvents:
                 "userText": session.user_text,
             },
             "candidates": [tested.candidate.to_json() for tested in done.tested],
-            "cut": {reason: count for reason, count in self._count_excluded(done).items() if count},
+            "cut": {reason: count for reason, count in cut.items() if count},
         }
         if done.stopped:
             payload["stoppedBy"] = done.tested[-1].rule.rule_id
         self._audit(session, RULE_NO_MATCH, payload)
-
-    def _count_excluded(self, done: Pass) -> Mapping[str, int]:
-        """How many rules of the table were not tested in the pass, by reason."""
-        hits = sum(tests_user_text(tested.rule) for tested in done.tested)
-        return {
-            **done.listing.cuts,
-            ROW_INVALID: done.listing.cuts[ROW_INVALID]
-            + sum(index < done.end for index, _, _ in done.listing.invalid()),
-            PATTERN: done.listing.texts_before(done.end) - hits,
-            STOPPED: len(done.listing) - done.end,
-        }
 
     def _audit_each(self, session: Session, done: Pass) -> None:
         """Write one event for each rule of the list that did not hold or was not tested."""
@@ -219,12 +215,6 @@ class PhaseEvents:
         if protector := done.overridden.get(rule.rule_id):
             payload["overriddenBy" if isinstance(protector, Rule) else "overriddenBySchema"] = protector.pk
         self._audit(session, RULE_NO_MATCH, payload)
-
-
-def _describe_remedy(rule: Rule) -> str:
-    """The expected value of the action."""
-    action = vocabulary.get_action(rule.action)
-    return f"{rule.action} takes {action.value}." if action else ""
 
 
 def _parse_json(value: str | None) -> Json:

@@ -1,7 +1,5 @@
 """A rule as one sentence: "When the form of CANCEL_ORDER is complete, set state to CONFIRM."."""
 
-from collections.abc import Iterator
-
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import SHOWN, ActionValueError
 from convengine.engine.rules.conditions.nodes import PathError
@@ -19,7 +17,11 @@ _COMPLETE = "the form is complete"
 
 def describe_rule(rule: Rule) -> str:
     """The whole rule in words for people who have never seen a pattern. Never raises, because drafts are shown too."""
-    if missing := list(_list_missing(rule)):
+    missing = [
+        *(["a condition"] if blank(rule.rule_type) or blank(rule.match_pattern) else []),
+        *(["an action"] if blank(rule.action) else []),
+    ]
+    if missing:
         return f"This rule is incomplete: choose {' and '.join(missing)}."
     condition = _describe_condition(rule)
     intent, state = code(rule.intent_code) or ANY, code(rule.state_code) or ANY
@@ -65,14 +67,6 @@ def _describe_condition(rule: Rule) -> str:
     if condition is None:
         return f"{rule.rule_type} holds for {shorten(pattern, SHOWN) or 'it'}"
     return describe(condition.tree, condition.root)
-
-
-def _list_missing(rule: Rule) -> Iterator[str]:
-    """What a draft still lacks for a complete sentence."""
-    if blank(rule.rule_type) or blank(rule.match_pattern):
-        yield "a condition"
-    if blank(rule.action):
-        yield "an action"
 
 
 def describe_scope(intent: str, state: str) -> str:

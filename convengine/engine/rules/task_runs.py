@@ -139,21 +139,18 @@ def run_methods(
     finished_at = turn.ports.clock.now().isoformat()
     for method in methods:
         answer = run_method(method, session)
-        effects.append(_read_effect(answer, reserved))
+        effects.append(
+            {
+                "context": {key: value for key, value in answer.context.items() if key not in reserved},
+                "context_removed": [key for key in answer.context_removed if key not in reserved],
+                "input_params": dict(answer.input_params),
+            }
+        )
         if failure := find_failure(answer):
             return Outcome(ActionStatus.FAILED, values, effects, finished_at, failure, answer.error_message)
         values.append(answer.value)
         session = apply_task_answer(session, answer)
     return Outcome(ActionStatus.EXECUTED, values, effects, finished_at)
-
-
-def _read_effect(answer: TaskAnswer, reserved: Collection[str]) -> dict[str, Json]:
-    """The changes of an answer, without context fields that it may not write."""
-    return {
-        "context": {key: value for key, value in answer.context.items() if key not in reserved},
-        "context_removed": [key for key in answer.context_removed if key not in reserved],
-        "input_params": dict(answer.input_params),
-    }
 
 
 def apply_task_answer(session: Session, answer: TaskAnswer) -> Session:

@@ -119,7 +119,10 @@ class TextBank:
         elif blank(pattern):
             return
         elif kind == REGEX:
-            self._add_regex(key, pattern)
+            try:
+                self._regexes[key] = compile_pattern(pattern).source
+            except PatternError as error:
+                self.invalid[key] = error.fault("pattern", pattern)
         elif kind == RULE_EXACT:
             if is_always(pattern):
                 self._always.append(key)
@@ -129,13 +132,6 @@ class TextBank:
                 self._whole.setdefault(wanted, []).append(key)
             else:
                 self._literals[key] = (r"\A" if kind == STARTS_WITH else "") + re2.escape(wanted)
-
-    def _add_regex(self, key: Key, pattern: str) -> None:
-        """Add a regular expression, or the reason why it is unusable to `invalid`."""
-        try:
-            self._regexes[key] = compile_pattern(pattern).source
-        except PatternError as error:
-            self.invalid[key] = error.fault("pattern", pattern)
 
     def hits(self, text: str | None) -> frozenset[Key]:
         """The keys of all rows that match the text."""

@@ -62,7 +62,15 @@ class GraphVerdict:
 
 def judge_moves(session: Session, snapshot: Snapshot) -> GraphVerdict:
     """Check the changes of intent and state in this turn, hop by hop, against the edges of each hop's intent."""
-    return GraphVerdict(tuple(_check_move(move, snapshot) for move in _list_moves(session) if _changes_position(move)))
+    hops = []
+    for move in _list_moves(session):
+        before, intent = code(move.from_intent), code(move.to_intent)
+        start, end = code(move.from_state), code(move.to_state)
+        if (before, start) != (intent, end):
+            within = before == intent and move.cause not in _UNCHECKED and "" not in (start, end)
+            is_fine = not within or is_allowed(snapshot, intent, start, end)
+            hops.append(Hop(start, end, intent, move.cause, within, is_fine))
+    return GraphVerdict(tuple(hops))
 
 
 def _list_moves(session: Session) -> Iterator[Transition]:
@@ -74,16 +82,6 @@ def _list_moves(session: Session) -> Iterator[Transition]:
         yield move
         position = (move.to_intent, move.to_state)
     yield Transition(*position, session.intent, session.state, "UNRECORDED")
-
-
-def _changes_position(move: Transition) -> bool:
-    return (code(move.from_intent), code(move.from_state)) != (code(move.to_intent), code(move.to_state))
-
-
-def _check_move(move: Transition, snapshot: Snapshot) -> Hop:
-    intent, start, end = code(move.to_intent), code(move.from_state), code(move.to_state)
-    within = code(move.from_intent) == intent and move.cause not in _UNCHECKED and "" not in (start, end)
-    return Hop(start, end, intent, move.cause, within, not within or is_allowed(snapshot, intent, start, end))
 
 
 def is_allowed(snapshot: Snapshot, intent: str, start: str, end: str) -> bool:

@@ -236,7 +236,12 @@ def diff_texts(old: str, new: str) -> list[Segment]:
     for kind, start, stop, new_start, new_stop in list_opcodes(left, right):
         was, now = "".join(left[start:stop]), "".join(right[new_start:new_stop])
         parts += [Segment("same", was)] if kind == "equal" else _diff_words(was, now)
-    return list(_join_equal_parts(parts))
+    joined: list[Segment] = []
+    for is_same, group in groupby(parts, lambda part: part.kind == "same"):
+        run = list(group)
+        whole = _shorten_middle("".join(part.text for part in run), MAX_SAME)
+        joined += [Segment("same", whole)] if is_same else run
+    return joined
 
 
 def _diff_words(old: str, new: str) -> Iterator[Segment]:
@@ -262,15 +267,6 @@ def _list_changes(out: str, put: str) -> Iterator[Segment]:
         yield Segment("out", out)
     if put:
         yield Segment("in", put)
-
-
-def _join_equal_parts(parts: Iterable[Segment]) -> Iterator[Segment]:
-    """Join neighbouring parts that are the same in both."""
-    for is_same, group in groupby(parts, lambda part: part.kind == "same"):
-        if is_same:
-            yield Segment("same", _shorten_middle("".join(part.text for part in group), MAX_SAME))
-        else:
-            yield from group
 
 
 def _shorten_part(kind: str, text: str) -> str:

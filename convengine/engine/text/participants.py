@@ -5,7 +5,6 @@ Names are compared without case and accents; phone numbers without blanks, plus,
 
 import re
 import unicodedata
-from collections.abc import Iterator
 
 from convengine.engine.text.words import fold
 
@@ -29,15 +28,9 @@ def read_phone(text: str) -> str:
 
 def list_parts(participant: str) -> list[str]:
     """The parts by which a participant is found: each word, and what remains of it from any position on."""
-    return list(dict.fromkeys(_iterate_parts(participant)))[:MOST]
-
-
-def _iterate_parts(participant: str) -> Iterator[str]:
     words = [word for word in (read_phone(participant), *_WORD.findall(fold(participant))) if word]
-    for word in words:
-        yield word[:LONGEST]
-    for word in words:
-        yield from (word[start : start + LONGEST] for start in range(1, len(word) - SHORTEST + 1))
+    inner = (word[start : start + LONGEST] for word in words for start in range(1, len(word) - SHORTEST + 1))
+    return list(dict.fromkeys((*(word[:LONGEST] for word in words), *inner)))[:MOST]
 
 
 def list_terms(text: str) -> list[str]:

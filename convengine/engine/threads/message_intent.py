@@ -45,8 +45,8 @@ _SCHEMA: Mapping[str, Json] = {
 
 def set_message_intent(session: Session, turn: Turn) -> Session:
     """Set `message_intent` as soon as the act is known. An unclear message waits for `settle_message_intent`."""
-    if _says_nothing(session):
-        return session
+    if session.reset_only:
+        return session  # A reset, and the answer to an offer to resume, are no message to the task.
     meaning = _find_message_intent(session, turn)
     session = session.with_values(DialogueParams(message_intent=meaning.value))
     return session if meaning is MessageIntent.UNCLEAR else _audit_message_intent(session, turn, meaning)
@@ -55,7 +55,7 @@ def set_message_intent(session: Session, turn: Turn) -> Session:
 def settle_message_intent(session: Session, turn: Turn) -> Session:
     """Decide again once the intent is known: the message may begin a new task, or remain unclear."""
     meaning = MessageIntent.read(session.dialogue.message_intent)
-    if meaning is None or _says_nothing(session):
+    if meaning is None or session.reset_only:
         return session
     goes_on = meaning in (MessageIntent.RESPONSE, MessageIntent.CONTINUATION, MessageIntent.UNCLEAR)
     if goes_on and turn.request.resolved and _changes_topic(session):
@@ -68,18 +68,16 @@ def settle_message_intent(session: Session, turn: Turn) -> Session:
     return _audit_message_intent(session.with_values(DialogueParams(message_intent=meaning.value)), turn, meaning)
 
 
-def _says_nothing(session: Session) -> bool:
-    """True for a reset and for the answer to an offer to resume, which are no message to the task."""
-    return session.reset_only
-
-
 def _find_message_intent(session: Session, turn: Turn) -> MessageIntent:
     """What the message means, by its phrases, its act and the lifecycle.
 
     UNCLEAR only for a reply to a proposed end.
     """
     act = session.dialogue.dialogue_act
-    if _gives_up(session, turn):
+    abandon = turn.config(session, catalogue.ABANDON_PHRASES)
+    gives_up = is_one_of(session.user_text, abandon)
+    # An action, or a form that may be left, decides itself what such a phrase does.
+    if gives_up and not has_open_action(session, turn) and decide_leaving(session, turn) is None:
         return MessageIntent.ABANDON
     if session.lifecycle == AWAITING_USER:
         return MessageIntent.CONTINUATION if act == DialogueAct.RESET else MessageIntent.RESPONSE
@@ -88,14 +86,6 @@ def _find_message_intent(session: Session, turn: Turn) -> MessageIntent:
     if session.lifecycle == PENDING_COMPLETE:
         return _read_end_reply(session, turn, act)
     return MessageIntent.CONTINUATION
-
-
-def _gives_up(session: Session, turn: Turn) -> bool:
-    """True for a phrase that gives the task up, unless an action or a form that may be left decides what it does."""
-    abandon = turn.config(session, catalogue.ABANDON_PHRASES)
-    if not is_one_of(session.user_text, abandon):
-        return False
-    return not has_open_action(session, turn) and decide_leaving(session, turn) is None
 
 
 def _read_end_reply(session: Session, turn: Turn, act: Json) -> MessageIntent:

@@ -24,29 +24,16 @@ _NAMESPACE = uuid.UUID("2ab1b1de-5f0e-4b53-8d6c-6a1e7d4fd0c9")
 def begin_new_task(session: Session, turn: Turn) -> Session:
     """The initial session of the new task, with turn number 1. It keeps text, act, intent and state.
 
-    Params of this turn and of the caller stay; the old session's memory does not. The old session becomes COMPLETE in
-    the same commit.
+    Params of this turn and of the caller stay; the old session's memory does not, but a summary of its context goes
+    into the recall. The old session becomes COMPLETE in the same commit.
     """
-    at = turn.ports.clock.now().isoformat()
-    detail = {"reason": REASON, "at": at}
+    detail = {"reason": REASON, "at": turn.ports.clock.now().isoformat()}
     turn.previous_session = move_lifecycle(ensure_running(session, turn, REASON), turn, COMPLETE, REASON, detail)
-    return _build_fresh_session(session, str(uuid.uuid5(_NAMESPACE, turn.turn_id)), turn)
-
-
-def _build_fresh_session(session: Session, conversation_id: str, turn: Turn) -> Session:
-    """A new session with what the turn learned from the message, the params of this turn and of the caller.
-
-    Its preferences are those of this message only. A summary of the old context goes into the recall.
-    """
     stored = turn.ports.conversations.load().conversation.input_params_json
-    before = set(stored) if isinstance(stored, dict) else set()
-    params = {
-        key: value
-        for key, value in session.input_params.items()
-        if key in session.user_input_params or key not in before | {"previousTurn", "memory_recall"}
-    }
+    before = {*(stored if isinstance(stored, dict) else ()), "previousTurn", "memory_recall"}
+    sent, params = session.user_input_params, session.input_params.items()
     # This turn stores version 0 of the new session: no later turn may have its version.
-    blank_session = Session(conversation_id, version=-1)
+    blank_session = Session(str(uuid.uuid5(_NAMESPACE, turn.turn_id)), version=-1)
     fresh = session.evolve(**{name: getattr(blank_session, name) for name in NEW_TASK_FIELDS})
     wanted = turn.request.preferences
     hop = Transition(None, None, session.intent, session.state, "INTENT_RESOLUTION")
@@ -56,5 +43,5 @@ def _build_fresh_session(session: Session, conversation_id: str, turn: Turn) -> 
         # The preferences of this message; those of the old session stay there.
         preferences=dict(wanted),
         mounted_kb_id=wanted.get(KNOWLEDGE_BASE),
-    ).with_only_params(params)
+    ).with_only_params({key: value for key, value in params if key in sent or key not in before})
     return fresh if blank(session.context_summary) else set_recall(fresh, session.context_summary)

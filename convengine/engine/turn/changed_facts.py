@@ -33,11 +33,9 @@ def audit_changed_facts(
         return
     facts = _find_written(before.context, after.context)
     parameters = _find_written(before.input_params, after.input_params)
-    fields = {
-        name: _simplify(getattr(after, name))
-        for name in FIELDS
-        if name not in _OWN_KEYS and getattr(before, name) != getattr(after, name)
-    }
+    pairs = ((name, getattr(before, name), getattr(after, name)) for name in FIELDS if name not in _OWN_KEYS)
+    # A value that is no text, number or truth value is only named.
+    fields = {name: new if isinstance(new, (str, int, float, bool)) else None for name, old, new in pairs if old != new}
     removed = sorted(
         {*(before.context.keys() - after.context.keys()), *(before.input_params.keys() - after.input_params.keys())}
     )
@@ -52,8 +50,3 @@ def audit_changed_facts(
 def _find_written(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
     """The entries that are new or have another value."""
     return {key: value for key, value in after.items() if key not in before or before[key] != value}
-
-
-def _simplify(value: Json) -> Json:
-    """The value of a field, if it is a text, a number or a truth value. Returns None for any other."""
-    return value if isinstance(value, (str, int, float, bool)) else None

@@ -97,15 +97,13 @@ def dump_in_order(values: Sequence[Any]) -> tuple[Sequence[bytes], Sequence[byte
         texts = []
     whole = b"\n".join(texts)
     if not texts or b"\\u0000" in whole:
-        texts = [_dump_slowly(value) for value in values]
+        plain = (json.loads(dumps(value)) for value in values)
+        slowly = (json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False) for value in plain)
+        texts = [text.encode() for text in slowly]
         return texts, list(map(_dump_as_read_back, texts))
     if any(sign in whole and odd.search(whole) for sign, odd in _MAYBE_ODD.items()):
         return texts, list(map(_dump_as_read_back, texts))
     return texts, texts
-
-
-def _dump_slowly(value: Any) -> bytes:
-    return json.dumps(json.loads(dumps(value)), sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def _dump_as_read_back(text: bytes) -> bytes:

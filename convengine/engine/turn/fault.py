@@ -53,7 +53,9 @@ def _build_fault(row: rows.Row, table: Any) -> Fault:
     """The fault of a row; `table` has the unreadable values by primary key and column."""
     problem = table[row.pk]
     name, value = next(iter(problem.items()))
-    wanted = _describe_wanted(row.table, name)
+    hint = get_type_hints(rows.ROW_TYPE_OF[row.table]).get(name)
+    wanted = next((words for kind, words in _KINDS if hint in (kind, kind | None)), "valid JSON")
+    wanted = "a time" if name == "created_at" else wanted
     also = f" The same goes for {', '.join(list(problem)[1:])}." if len(problem) > 1 else ""
     return Fault(
         f"{name} holds {shorten(value, 80)!r}, which is not {wanted}",
@@ -61,13 +63,6 @@ def _build_fault(row: rows.Row, table: Any) -> Fault:
         value,
         f"Write {wanted} into {row.table}.{name} of row {row.pk}; the row is used again from the next turn on.{also}",
     )
-
-
-def _describe_wanted(table: str, column: str) -> str:
-    hint = get_type_hints(rows.ROW_TYPE_OF[table]).get(column)
-    if column == "created_at":
-        return "a time"
-    return next((words for kind, words in _KINDS if hint in (kind, kind | None)), "valid JSON")
 
 
 def mark_unreadable(value: Any) -> dict[str, str]:

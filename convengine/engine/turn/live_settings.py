@@ -218,23 +218,19 @@ class Reading(Generic[T]):
     raw: str | None = field(default=None, repr=False)
 
 
-def _index_by_name(snapshot: Snapshot) -> Mapping[tuple[str, str], rows.Config]:
-    """The enabled rows by TYPE and KEY; of equal names, the first row counts."""
-    return snapshot.table(rows.Config).memo.get(
-        "by_name",
-        lambda: {
-            (row.config_type.strip().upper(), row.config_key.strip().upper()): row
-            for row in reversed(snapshot.enabled_rows(rows.Config))
-        },
-    )
-
-
 def _list_sources(
     snapshot: Snapshot, setting: Setting[Any], qualifier: str | None
 ) -> Iterator[tuple[str, rows.Config | None, str]]:
     """The texts that may give the value, the strongest first, each with its source and row."""
     type_, key = setting.type.upper(), setting.key.upper()
-    by_name = _index_by_name(snapshot)
+    by_name = snapshot.table(rows.Config).memo.get(
+        "by_name",
+        # Of equal names, the first row counts.
+        lambda: {
+            (row.config_type.strip().upper(), row.config_key.strip().upper()): row
+            for row in reversed(snapshot.enabled_rows(rows.Config))
+        },
+    )
     names = [f"{key}.{qualifier.strip().upper()}"] if qualifier else []
     for name in (*names, key):
         if row := by_name.get((type_, name)):

@@ -103,7 +103,8 @@ class Playback:
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The recorded answer. Raises ReplayMismatch when the recording has another request next, or none."""
-        if port in _LEARNED and not self._has_encoder and self._next_port != port:
+        is_next = self.position < len(self.entries) and self.entries[self.position][0] == port
+        if port in _LEARNED and not is_next and not any(entry[0] == ENCODER for entry in self.entries):
             # An older version did not record it, so that the encoder of today decides.
             answer = call()
             if port == ENCODER:
@@ -128,15 +129,6 @@ class Playback:
     def unasked(self) -> list[str]:
         """Recorded calls that the turn did not make."""
         return [_describe_call(port, request) for port, request, _ in self.entries[self.position :]]
-
-    @property
-    def _has_encoder(self) -> bool:
-        """True for a recording that has all learned decisions."""
-        return any(entry[0] == ENCODER for entry in self.entries)
-
-    @property
-    def _next_port(self) -> str:
-        return str(self.entries[self.position][0]) if self.position < len(self.entries) else ""
 
     def _report_missing(self, text: str) -> ReplayMismatch:
         """Note a request without an answer; returns the error to raise."""

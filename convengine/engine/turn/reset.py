@@ -27,13 +27,22 @@ RESET = Right(RESET_FIELDS, lambda before, after: before.epoch != after.epoch)
 
 
 def reset_session(session: Session, turn: Turn, reason: ResetReason, *, only: bool, **payload: Any) -> Session:
-    """Reset the session under the same id, and write CONVERSATION_RESET.
+    """Reset the session under the same id, and write CONVERSATION_RESET: a new epoch without intent, params, memory.
 
     `only`: the text has nothing else to interpret. A turn that was reset already stays unchanged.
     """
     if session.reset_reason is not None:
         return session
-    fresh = _build_fresh_session(session, reason, only)
+    blank, sent = Session(session.conversation_id), session.user_input_params
+    fresh = session.evolve(**{name: getattr(blank, name) for name in RESET_FIELDS}).evolve(
+        transitions=(*session.transitions, Transition(session.intent, session.state, UNKNOWN, UNKNOWN, "RESET")),
+        epoch=session.epoch + 1,
+        reset_only=only,
+        reset_reason=reason.value,
+    )
+    params = {key: value for key, value in sent.items() if key.strip().lower() not in RESET_KEYS}
+    own = {"standalone_query": None, "resolved_user_input": session.user_text, "reset_reason": reason.value}
+    fresh = fresh.with_only_params({**params, **own})
     turn.audit(
         fresh,
         CONVERSATION_RESET,
@@ -48,31 +57,3 @@ def reset_session(session: Session, turn: Turn, reason: ResetReason, *, only: bo
         **payload,
     )
     return fresh
-
-
-def _build_fresh_session(session: Session, reason: ResetReason, only: bool) -> Session:
-    """The session after a reset: without intent, context, params and memory, in a new epoch."""
-    blank = Session(session.conversation_id)
-    params = {key: value for key, value in session.user_input_params.items() if key.strip().lower() not in RESET_KEYS}
-    return (
-        session.evolve(
-            **{name: getattr(blank, name) for name in RESET_FIELDS},
-        )
-        .evolve(
-            transitions=(
-                *session.transitions,
-                Transition(session.intent, session.state, UNKNOWN, UNKNOWN, "RESET"),
-            ),
-            epoch=session.epoch + 1,
-            reset_only=only,
-            reset_reason=reason.value,
-        )
-        .with_only_params(
-            {
-                **params,
-                "standalone_query": None,
-                "resolved_user_input": session.user_text,
-                "reset_reason": reason.value,
-            }
-        )
-    )

@@ -107,7 +107,10 @@ def declare_stage(
     if name in _DECLARED:
         raise ValueError(f"The stage {name} is declared twice.")
     stage = _DECLARED[name] = Stage(name)
-    stage.family, stage.help, stage.label = family, help, _label_of(name)
+    # `INTENT_AGENT_LLM_INPUT` is "Intent agent: model asked".
+    ending = next((ending for ending in _MODEL_CALL_LABELS if name.endswith(ending)), "")
+    suffix = f": {_MODEL_CALL_LABELS[ending]}" if ending else ""
+    stage.family, stage.help, stage.label = family, help, in_words(name.removesuffix(ending)) + suffix
     stage.steps = tuple(steps.split())
     stage.keys = tuple(keys.split() if isinstance(keys, str) else keys)
     stage.sentences = tuple(sentences)
@@ -133,12 +136,6 @@ def declared_stages() -> tuple[Stage, ...]:
 def is_error(stage: str) -> bool:
     """True for a stage that the audit level ERROR_ONLY writes."""
     return "ERROR" in stage or "FAIL" in stage or "REJECTED" in stage
-
-
-def _label_of(name: str) -> str:
-    """`INTENT_AGENT_LLM_INPUT` is "Intent agent: model asked"."""
-    ending = next((ending for ending in _MODEL_CALL_LABELS if name.endswith(ending)), "")
-    return in_words(name.removesuffix(ending)) + (f": {_MODEL_CALL_LABELS[ending]}" if ending else "")
 
 
 def stage_label(stored: str) -> str:

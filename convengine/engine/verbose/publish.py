@@ -39,8 +39,12 @@ def publish(session: Session, turn: Turn, signal: Signal, metadata: Callable[[],
 
     details = partial(_add_names, metadata, signal)
     row = choose_best(candidates, signal, details) if candidates else None
-    text = _choose_text(row, signal) if row else _choose_generic_text(turn, signal)
-    _send(session, turn, signal, text, details, row)
+    texts: tuple[str | None, str | None] = (None, None)
+    if row:
+        texts = (row.error_message, row.message) if signal.error else (row.message, row.error_message)
+    elif signal.error and signal.generic:
+        texts = (live_settings.read(turn.snapshot, GENERIC_ERROR).value, None)
+    _send(session, turn, signal, texts[1] if blank(texts[0]) else texts[0], details, row)
 
 
 def publish_text(
@@ -91,15 +95,6 @@ def _send(
     turn.verbose.append(line)
     for listener in turn.verbose_listeners:
         listener(turn, line)
-
-
-def _choose_text(row: Verbose, signal: Signal) -> str | None:
-    first, second = (row.error_message, row.message) if signal.error else (row.message, row.error_message)
-    return second if blank(first) else first
-
-
-def _choose_generic_text(turn: Turn, signal: Signal) -> str | None:
-    return live_settings.read(turn.snapshot, GENERIC_ERROR).value if signal.error and signal.generic else None
 
 
 def _select_client_metadata(session: Session, signal: Signal, known: Mapping[str, Json]) -> dict[str, Json]:

@@ -69,18 +69,14 @@ def _matches(row: rows.Verbose, signal: Signal, metadata: Callable[[], Mapping[s
         return False
     if not blank(row.tool_code) and code(row.tool_code) != code(signal.tool_code):
         return False
+    match = code(row.step_match)
     try:
-        return _step_matches(row, signal, metadata)
+        if match == StepMatch.REGEX:
+            return compile_pattern(row.step_value).occurs_in(signal.step)
+        if match == StepMatch.JSON_PATH:
+            return any(_says_yes(value) for value in compile_path(row.step_value).find(metadata()))
     except (PatternError, PathError):
         return False
-
-
-def _step_matches(row: rows.Verbose, signal: Signal, metadata: Callable[[], Mapping[str, Json]]) -> bool:
-    match = code(row.step_match)
-    if match == StepMatch.REGEX:
-        return compile_pattern(row.step_value).occurs_in(signal.step)
-    if match == StepMatch.JSON_PATH:
-        return any(_says_yes(value) for value in compile_path(row.step_value).find(metadata()))
     return code(row.step_value) in (code(signal.step), ANY)
 
 

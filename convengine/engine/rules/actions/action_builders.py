@@ -42,7 +42,9 @@ def build_code_action(
         target = parse(rule.action_value)
         after = {**before, field: target}
         if field == "intent" and turn.snapshot.is_switched_off(target):
-            turn.audit_invalid_row(session, rule, _describe_switched_off(target))
+            reason = f"{target} is switched off, so the conversation does not move there"
+            remedy = f"Switch {target} on, or let the rule lead to another intent."
+            turn.audit_invalid_row(session, rule, Fault(reason, "action_value", target, remedy))
             return session
         session = session.move_to(
             intent=after["intent"],
@@ -66,16 +68,6 @@ def build_code_action(
         apply=apply,
         describe=lambda new_value: f"set {field} to {new_value}",
         writes=lambda new_value: [Write((field,), new_value)],
-    )
-
-
-def _describe_switched_off(intent: str) -> Fault:
-    """The fault of a rule that leads to an intent that is switched off."""
-    return Fault(
-        f"{intent} is switched off, so the conversation does not move there",
-        "action_value",
-        intent,
-        f"Switch {intent} on, or let the rule lead to another intent.",
     )
 
 

@@ -73,15 +73,11 @@ def _parse_group(document: Json, path: str, level: int) -> Group:
         raise ConditionError("not must be true or false.", _join(path, "not"))
     if not isinstance(members, list) or not members:
         raise ConditionError("A group needs at least one row.", _join(path, "rules"))
-    parsed = tuple(_parse_member(member, _join(path, f"rules[{index}]"), level) for index, member in enumerate(members))
-    return Group(combinator, negated, parsed)
-
-
-def _parse_member(document: Json, path: str, level: int) -> Group | Comparison:
-    """A row, or a group one level deeper. Raises ConditionError."""
-    if isinstance(document, Mapping) and "field" in document:
-        return _parse_comparison(document, path)
-    return _parse_group(document, path, level + 1)
+    parsed: list[Group | Comparison] = []
+    for index, member in enumerate(members):
+        part, is_row = _join(path, f"rules[{index}]"), isinstance(member, Mapping) and "field" in member
+        parsed.append(_parse_comparison(member, part) if is_row else _parse_group(member, part, level + 1))
+    return Group(combinator, negated, tuple(parsed))
 
 
 def _parse_comparison(document: Mapping[str, Json], path: str) -> Comparison:
