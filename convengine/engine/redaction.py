@@ -224,7 +224,6 @@ class Redaction:
         return text
 
     def is_masked_name(self, name: str) -> bool:
-        """True when the value of this name is masked."""
         return bool(self.keys) and _is_masked_name(name.lower(), self.keys)
 
     def session(self, session: Session) -> Session:

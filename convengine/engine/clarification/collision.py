@@ -120,7 +120,6 @@ def drop_questions(session: Session) -> Session:
 
 
 def get_intent_name(snapshot: Snapshot, intent: str) -> str:
-    """The display name of an intent."""
     row = snapshot.row(rows.Intent, intent)
     return row.name if row else intent
 

@@ -176,7 +176,6 @@ class Field:
 
     @property
     def type(self) -> str:
-        """The first type."""
         return self.types[0]
 
     @cached_property

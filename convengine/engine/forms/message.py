@@ -97,11 +97,26 @@ def _asks_for_text(session: Session, form: Form | None) -> bool:
 
 
 def _complete(session: Session, turn: Turn, by_tables: Understanding, *, is_taken: bool) -> Understanding:
-    """The understanding by the tables with what is learned, unless something takes the message; recorded once."""
+    """The understanding by the tables with what is learned, unless something takes the message.
+
+    Recorded once, with positions in the message instead of words, so that there is nothing to mask.
+    """
     understanding = by_tables if is_taken else add_learned_moves(by_tables)
-    if text := session.user_text:
-        described = _describe(understanding) | {"size": len(text)}
-        turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **described)
+    if not session.user_text:
+        return understanding
+    words, spans, cues = understanding.words, list[dict[str, Json]](), list[dict[str, Json]]()
+    for span in understanding.spans:
+        place = {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
+        clause = None if span.is_weak else understanding.find_clause(span.start)
+        denies = clause is not None and clause.force is Force.DENIES  # Then the value is not taken.
+        spans.append(place | ({"clause": Force.DENIES.value} if denies else {}))
+    for cue in understanding.cues:
+        cues.append({"cue": cue.name, "start": words[cue.start].start, "end": words[cue.end - 1].end})
+    moves = [_describe_move(understanding, move) for move in understanding.moves]
+    doubtful = [_describe_move(understanding, move) for move in understanding.doubtful_moves]
+    described = {"moves": moves, "spans": spans, "cues": cues} | ({"doubtfulMoves": doubtful} if doubtful else {})
+    size = len(session.user_text)
+    turn.audit_once(session, MESSAGE_UNDERSTOOD, str(MESSAGE_UNDERSTOOD), **described, size=size)
     return understanding
 
 
@@ -168,22 +183,6 @@ def _ask_finders(session: Session, turn: Turn, form: Form, text: str) -> FoundSp
         if answer.error_type is not None:
             turn.audit(session, FINDER_ERROR, kind=kind, errorType=answer.error_type, errorMessage=answer.error_message)
     return spans
-
-
-def _describe(understanding: Understanding) -> dict[str, Json]:
-    """Positions in the message instead of words, so that there is nothing to mask."""
-    words, spans = understanding.words, list[dict[str, Json]]()
-    moves = [_describe_move(understanding, move) for move in understanding.moves]
-    for span in understanding.spans:
-        place = {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
-        clause = None if span.is_weak else understanding.find_clause(span.start)
-        denies = clause is not None and clause.force is Force.DENIES  # Then the value is not taken.
-        spans.append(place | ({"clause": Force.DENIES.value} if denies else {}))
-    cues = [
-        {"cue": cue.name, "start": words[cue.start].start, "end": words[cue.end - 1].end} for cue in understanding.cues
-    ]
-    doubtful = [_describe_move(understanding, move) for move in understanding.doubtful_moves]
-    return {"moves": moves, "spans": spans, "cues": cues} | ({"doubtfulMoves": doubtful} if doubtful else {})
 
 
 def _describe_move(understanding: Understanding, move: Move) -> dict[str, Json]:

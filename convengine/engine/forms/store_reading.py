@@ -266,7 +266,6 @@ def drop_stale_results(session: Session, turn: Turn) -> Session:
 
 
 def list_refused(reading: Reading) -> list[RefusedValue]:
-    """The refused values of a reading."""
     return [
         RefusedValue(item.field, shorten_line(item.text, REFUSED_CHARS), item.reason, item.data)
         for item in reading.refused

@@ -200,7 +200,6 @@ def _index_fields(snapshot: Snapshot) -> Mapping[str, Iterable[str]]:
 
 
 def _list_decisions(session: Session, fields: Mapping[str, Json]) -> Iterator[str]:
-    """The decisions of this turn."""
     result = code(str(session.action.pending_action_result or ""))
     if result in ("EXECUTED", "REJECTED"):
         action = _get_runtime(session).get("action_key") or session.params.get("pending_action_key") or "action"

@@ -77,11 +77,9 @@ class Unit:
         return hashlib.sha256("\n".join((self.kind, norm(self.topic), norm(self.claim))).encode()).hexdigest()
 
     def as_staged_unit(self) -> dict[str, Json]:
-        """The unit as a turn stages it."""
         return {**self.to_prompt(), "utility": list(self.utility), "phases": list(self.phases)}
 
     def to_prompt(self) -> dict[str, Json]:
-        """The unit as prompts see it."""
         return {"kind": self.kind, "topic": self.topic, "claim": self.claim, "source_turn": self.source_turn}
 
 
@@ -105,16 +103,20 @@ def stage_units(session: Session) -> Session:
 def list_units(session: Session) -> Iterator[Unit]:
     """The units of this turn without duplicates: facts for the form, and units that a model found."""
     hashes: set[str] = set()
-    for unit in chain(_list_form_units(session), _list_model_units(session)):
+    extracted = (
+        Unit(
+            unit["kind"],
+            unit["topic"],
+            unit["claim"],
+            unit["source_turn"],
+            *map(tuple, (unit["utility"], unit["phases"])),
+        )
+        for unit in session.memory.extracted_units or ()
+    )
+    for unit in chain(_list_form_units(session), extracted):
         if unit.content_hash not in hashes:
             hashes.add(unit.content_hash)
             yield unit
-
-
-def _list_model_units(session: Session) -> Iterator[Unit]:
-    for unit in session.memory.extracted_units or ():
-        words = tuple(unit["utility"]), tuple(unit["phases"])
-        yield Unit(unit["kind"], unit["topic"], unit["claim"], unit["source_turn"], *words)
 
 
 def _list_form_units(session: Session) -> Iterator[Unit]:

@@ -80,7 +80,6 @@ class Record:
         return Action(self.action_key, self.action_ref).identity
 
     def is_for(self, action: Action) -> bool:
-        """True when this is the record of that action."""
         return self.identity == action.identity
 
     def settles(self, action: Action) -> bool:

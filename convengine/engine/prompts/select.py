@@ -73,7 +73,6 @@ OF_MODE: Mapping[InteractionMode, frozenset[str]] = {
 
 
 def words_of_mode(mode: str | None) -> frozenset[str]:
-    """The words of a mode."""
     known = InteractionMode.read(mode)
     return OF_MODE.get(known, frozenset()) if known else frozenset()
 

@@ -75,7 +75,6 @@ class PatternError(ValueError):
         self.hint = hint
 
     def fault(self, field: str, text: str) -> Fault:
-        """The fault of a row with this pattern in this field."""
         return Fault(self.reason, field, text, self.hint or "Write a regular expression that RE2 takes.")
 
 
@@ -256,14 +255,10 @@ def _blank_literals(text: str) -> str:
 def _find_position(text: str, reason: str) -> int | None:
     """Where an error of RE2 is, from 1. Returns None if that is unknown."""
     message, _, fragment = reason.partition(": ")
-    if message == "missing )":
-        return _find_unclosed(text)
-    index = text.find(fragment) if fragment else -1
-    return index + 1 if index >= 0 else None
-
-
-def _find_unclosed(text: str) -> int | None:
-    """The position of the last group that is not closed, from 1. Returns None if all are."""
+    if message != "missing )":
+        index = text.find(fragment) if fragment else -1
+        return index + 1 if index >= 0 else None
+    # The last group that is not closed.
     open_groups: list[int] = []
     for index, char in enumerate(re.sub(r"\\.", "  ", _blank_literals(text))):
         if char == "(":

@@ -92,7 +92,6 @@ class PhaseEvents:
         self._turn.trail.add(session, stage, {**payload, **self.flags}, self._source)
 
     def match(self, session: Session, rule: Rule, verdict: Verdict, done: Pass) -> None:
-        """Record that a rule holds."""
         payload = {
             "ruleId": rule.rule_id,
             "action": rule.action,
@@ -109,7 +108,6 @@ class PhaseEvents:
         self._audit(session, RULE_MATCH, payload)
 
     def audit_action_done(self, session: Session, rule: Rule) -> None:
-        """Record that its action is done."""
         payload = {
             "ruleId": rule.rule_id,
             "intent": session.intent,
@@ -122,7 +120,6 @@ class PhaseEvents:
         self._audit(session, RULE_APPLIED, payload)
 
     def error(self, session: Session, rule: Rule, error: ActionValueError | ActionFailed) -> None:
-        """Record that its action failed."""
         payload = {
             "ruleId": rule.rule_id,
             "action": rule.action,

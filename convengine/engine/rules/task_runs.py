@@ -154,7 +154,6 @@ def run_methods(
 
 
 def apply_task_answer(session: Session, answer: TaskAnswer) -> Session:
-    """The session with the changes of a task."""
     if answer.context:
         session = session.with_context(answer.context)
     if answer.context_removed:

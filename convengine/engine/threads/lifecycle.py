@@ -67,5 +67,4 @@ def build_event(start: str, end: str, reason: str, turn_no: int | None) -> dict[
 
 
 def ensure_running(session: Session, turn: Turn, reason: str) -> Session:
-    """The session in RUNNING."""
     return session if session.lifecycle == RUNNING else move_lifecycle(session, turn, RUNNING, reason)

@@ -33,5 +33,4 @@ def find_problems(wanted: Mapping[str, Json], known: Mapping[str, Sequence[str]]
 
 
 def map_by_kind(wanted: Mapping[str, Json]) -> dict[str, str]:
-    """The preferences by kind."""
     return {ALIASES.get(name, name): str(value) for name, value in wanted.items()}

@@ -49,7 +49,6 @@ class DialogueState:
 
     @classmethod
     def of(cls, session: Session) -> "DialogueState":
-        """The state of a session."""
         return cls.read(session.context)
 
     @classmethod

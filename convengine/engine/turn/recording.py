@@ -319,7 +319,6 @@ class TapedPace:
         return float(self._tape.ask("pace.spent", None, self._clock.elapsed_ms))
 
     def wait(self, milliseconds: float) -> None:
-        """Pause."""
 
         def pause() -> None:
             self._sleep(milliseconds / 1000)

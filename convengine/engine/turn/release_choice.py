@@ -38,7 +38,6 @@ class ReleaseChoice:
     move: tuple[str, str] | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """The choice for a recording."""
         return {"reason": self.reason.value, "newest": self.newest, "move": list(self.move) if self.move else None}
 
     @classmethod

@@ -58,7 +58,6 @@ class Candidate(NamedTuple):
     operands: tuple[Mapping[str, Json], ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """The candidate for an event."""
         record: dict[str, Json] = {"id": self.row_id, "matched": self.matched}
         if self.reason:
             record["reason"] = self.reason

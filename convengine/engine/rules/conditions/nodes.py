@@ -18,7 +18,6 @@ class PathError(ValueError):
         self.position = position
 
     def fault(self, field: str, text: str) -> Fault:
-        """The fault of a row with this path in this field."""
         remedy = "Write a path that parses, for example $[?(@.state == 'CONFIRM' && @.inputParams.ok == true)]."
         return Fault(f"{self.reason} at position {self.position}", field, text, remedy)
 
@@ -93,7 +92,6 @@ class Path:
 
     @property
     def filtered(self) -> bool:
-        """True when the path has a filter."""
         return any(isinstance(step, Where) for step in self.steps)
 
     @property

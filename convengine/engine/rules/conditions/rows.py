@@ -28,7 +28,6 @@ class ConditionError(ValueError):
         self.path = path
 
     def fault(self, field: str, text: str) -> Fault:
-        """The fault of a row with this condition in this field."""
         where = f" ({self.path})" if self.path else ""
         return Fault(f"{self.reason}{where}", field, text, _REMEDY)
 

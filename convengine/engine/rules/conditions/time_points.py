@@ -75,10 +75,16 @@ def describe_count(count: object, noun: str) -> str:
 def compare_time_points(left: TimePoint, right: TimePoint) -> int | None:
     """-1, 0 or 1. Returns None where the two cannot be compared.
 
-    With a day on either side, days are compared; with a time of the day on either side, times of the day.
+    With a day on either side, days are compared; with a time of the day on either side, times of the day, without
+    microseconds.
     """
     if isinstance(left, time) or isinstance(right, time):
-        return _compare_clocks(left, right)
+        clocks = [
+            point if isinstance(point, time) else point.time().replace(microsecond=0)
+            for point in (left, right)
+            if isinstance(point, (time, datetime))
+        ]
+        return (clocks[0] > clocks[1]) - (clocks[0] < clocks[1]) if len(clocks) == 2 else None
     if not (isinstance(left, datetime) and isinstance(right, datetime)):
         left, right = get_day(left), get_day(right)
     elif (left.tzinfo is None) is not (right.tzinfo is None):
@@ -89,16 +95,6 @@ def compare_time_points(left: TimePoint, right: TimePoint) -> int | None:
 def get_day(point: date) -> date:
     """The day of a day or moment."""
     return point.date() if isinstance(point, datetime) else point
-
-
-def _compare_clocks(left: TimePoint, right: TimePoint) -> int | None:
-    """-1, 0 or 1 for the times of the day, without microseconds. Returns None where one side is a day."""
-    clocks = [
-        point if isinstance(point, time) else point.time().replace(microsecond=0)
-        for point in (left, right)
-        if isinstance(point, (time, datetime))
-    ]
-    return (clocks[0] > clocks[1]) - (clocks[0] < clocks[1]) if len(clocks) == 2 else None
 
 
 def _read_relative(match: re.Match[str], now: datetime) -> TimePoint | None:

@@ -81,7 +81,6 @@ class Scope:
             raise BudgetExceeded
 
     def record_found(self, path: str, values: list[Json], result: bool) -> None:
-        """Record what a path found."""
         if len(self.operands) < self.most:
             first = shorten_value(values[0]) if values else None
             self.operands.append({"path": path, "value": first, "op": "exists", "literal": None, "result": result})

@@ -288,7 +288,6 @@ def _audit_applied(session: Session, turn: Turn, paths: Sequence[str], before: M
 
 
 def _audit_not_applied(session: Session, turn: Turn, refused: Sequence[RefusedValue]) -> None:
-    """Record each refused value."""
     for refusal in refused:
         turn.audit(
             session,

@@ -97,7 +97,6 @@ class ResolvedAct:
         return self.model_act.query if self.model_act and self.source == LLM else None
 
     def to_params(self) -> DialogueParams:
-        """The input params of the act."""
         model_act = self.model_act
         intents = model_act.intents if model_act else None
         scores: dict[str, Any] = {} if intents is None else {"dialogue_act_llm_intents": intents}

@@ -191,7 +191,6 @@ def evaluate_agent_answer(session: Session, turn: Turn, answer: AgentAnswer, *, 
 
 
 def reject_answer(session: Session, turn: Turn, reason: str, **details: Any) -> AgentResult:
-    """Reject the answer and record the reason."""
     turn.audit(session, INTENT_AGENT_REJECTED, reason=reason, **details)
     return AgentResult(session, AgentOutcome.NOTHING)
 

@@ -68,7 +68,11 @@ def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bo
     """
     own = turn.snapshot.list_questions_beside(session.intent)
     matches = match_in_turn(turn, text, interrupting=interrupting, own=own)
-    return build_comparison(turn.snapshot, _drop_greeting(matches, greets=says_only(session, turn, MoveKind.GREET)))
+    greets = says_only(session, turn, MoveKind.GREET)
+    if greets and matches.hits and not matches.hits[0].is_identical:
+        # A greeting that is not word by word a phrase means none: "can you hear me?".
+        matches = replace(matches, hits=(), near=(), min_near=1.0)
+    return build_comparison(turn.snapshot, matches)
 
 
 def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
@@ -83,10 +87,3 @@ def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
     )
     details = describe_matches(matches) if hits else {}
     return Comparison(hits, near, askable, details, matches.substitution, elsewhere)
-
-
-def _drop_greeting(matches: PhraseMatches, *, greets: bool) -> PhraseMatches:
-    """The matches; none for a greeting that is not word by word a phrase: "can you hear me?"."""
-    if not greets or not matches.hits or matches.hits[0].is_identical:
-        return matches
-    return replace(matches, hits=(), near=(), min_near=1.0)

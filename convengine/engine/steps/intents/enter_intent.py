@@ -38,16 +38,12 @@ def enter_intent(
     `source`: what recognised the intent. `state`: None to keep the state.
     """
     moved = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION")
-    moved = collision.drop_questions(_clear_left_form(session, moved, turn)).evolve(intent_source=source)
-    return run_phase(phase, origin, moved.with_values(RoutingParams(intent_resolved_by=source)), turn)
-
-
-def _clear_left_form(before: Session, after: Session, turn: Turn) -> Session:
-    """The session without the form of an intent that was left for another, or that begins again."""
-    last = DialogueState.of(before).last_schema
+    last = DialogueState.of(session).last_schema
     row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
-    if row is None or after is before:
-        return after
-    if code(row.intent_code) != code(after.intent):
-        return clear_form(after, turn, row, ClearCause.CANCEL)
-    return clear_form(after, turn, row, ClearCause.RESTART) if begins_again(before, turn, str(after.state)) else after
+    if row is not None and moved is not session:
+        if code(row.intent_code) != code(moved.intent):
+            moved = clear_form(moved, turn, row, ClearCause.CANCEL)
+        elif begins_again(session, turn, str(moved.state)):
+            moved = clear_form(moved, turn, row, ClearCause.RESTART)
+    moved = collision.drop_questions(moved).evolve(intent_source=source)
+    return run_phase(phase, origin, moved.with_values(RoutingParams(intent_resolved_by=source)), turn)

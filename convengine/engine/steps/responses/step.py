@@ -14,7 +14,14 @@ from convengine.engine.dialogue.hand_over import (
 from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
 from convengine.engine.forms.form import get_form
-from convengine.engine.forms.life import awaits_confirmation, find_ended_schema, is_final_state
+from convengine.engine.forms.life import (
+    awaits_confirmation,
+    find_ended_schema,
+    find_most_misses,
+    is_final_state,
+    keep_for_person,
+    leave_form,
+)
 from convengine.engine.forms.message import read_message, understand_message
 from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
@@ -35,7 +42,6 @@ from convengine.engine.steps.responses.digression import (
 )
 from convengine.engine.steps.responses.documents import DOCUMENTS, look_into_documents, write_found
 from convengine.engine.steps.responses.form_question import ask_for_change, ask_next_field, clear_done_form, is_asking
-from convengine.engine.steps.responses.giving_up import give_up, is_given_up
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
     is_not_understood,
@@ -51,6 +57,7 @@ from convengine.engine.steps.responses.small_talk import (
     write_small_talk,
 )
 from convengine.engine.steps.responses.stages import (
+    FORM_GIVEN_UP,
     HAND_OVER_DISABLED,
     PERSON_WANTED,
     RESOLVE_RESPONSE,
@@ -62,7 +69,7 @@ from convengine.engine.text.compare import blank, code
 from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
 from convengine.engine.turn.changed_facts import audit_transformed
-from convengine.engine.turn.dialogue_state import update_dialogue
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
@@ -218,8 +225,8 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
 
     Such states: HAND_OVER, NOT_UNDERSTOOD, and MODEL_UNAVAILABLE, which has no rows.
     """
-    if is_given_up(session, turn):
-        return give_up(session, turn), HAND_OVER
+    if _is_given_up(session, turn):
+        return _give_up(session, turn), HAND_OVER
     wants_person = _wants_person(session, turn)
     if wants_person and (with_person := _hand_over(session, turn)):
         turn.audit(session, PERSON_WANTED)
@@ -236,6 +243,30 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
     if _only_person_helps(session, turn):
         return offer_hand_over(session, turn), HAND_OVER
     return session, NOT_UNDERSTOOD
+
+
+def _is_given_up(session: Session, turn: Turn) -> bool:
+    """True when the asked field was missed too often and no rule went on."""
+    schema = session.resolved_schema
+    if schema is None or session.schema_complete or any(hop.cause == "RULE" for hop in session.transitions):
+        return False
+    return DialogueState.of(session).misses >= find_most_misses(session, turn, schema)
+
+
+def _give_up(session: Session, turn: Turn) -> Session:
+    """The session after leaving its form, if it has one; writes FORM_GIVEN_UP."""
+    state, schema = DialogueState.of(session), session.resolved_schema
+    turn.audit(
+        session,
+        FORM_GIVEN_UP,
+        field=state.asked_field,
+        misses=state.misses,
+        schemaId=schema.schema_id if schema else None,
+    )
+    session = update_dialogue(session, not_understood_count=0)
+    if schema is None:
+        return session
+    return leave_form(keep_for_person(session, turn, schema), turn, schema, "FORM_GIVEN_UP")
 
 
 def _only_person_helps(session: Session, turn: Turn) -> bool:
@@ -271,7 +302,7 @@ def _hand_over(session: Session, turn: Turn) -> Session | None:
     """The session that a person gets, because the user wants one. Returns None if nothing hands over."""
     snapshot = turn.snapshot
     if session.resolved_schema and not is_final_state(snapshot, session.intent, session.state):
-        return give_up(session, turn)
+        return _give_up(session, turn)
     is_own = choose_exact_response(snapshot, session.intent, HAND_OVER) is not None
     if is_own or any(find(snapshot) is not None for find in (find_hand_over_intent, find_hand_over_answer)):
         return update_dialogue(session, not_understood_count=0)
