@@ -302,13 +302,8 @@ def _list_fields(schema: Mapping[str, Json], prefix: str, outer: Words, depth: i
 def _list_labels(own: Words, outer: Words, declared: Mapping[str, Json]) -> tuple[Words, ...]:
     listed = declared.get("x-labels")
     listed = listed if isinstance(listed, list) else [listed]
-    named = [split_words(text) for text in (_read_text(declared, "title"), *listed) if isinstance(text, str)]
+    named = [split_words(text) for text in (declared.get("title"), *listed) if isinstance(text, str)]
     return tuple(dict.fromkeys(label for label in (own, (*outer, *own) if outer else (), *named) if label))
-
-
-def _read_text(declared: Mapping[str, Json], key: str) -> str:
-    value = declared.get(key)
-    return value if isinstance(value, str) else ""
 
 
 def _has_inner_fields(declared: Mapping[str, Json]) -> bool:

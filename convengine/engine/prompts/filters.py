@@ -175,15 +175,8 @@ def call_method(context: Context, value: Json, method: str, *args: Json) -> Json
 
 
 @pass_context
-def charge_operand(context: Context, value: Json) -> Json:
-    """An operand of a comparison, with its size counted."""
-    get_work(context).spend(measure_deep_cost(value))
-    return value
-
-
-@pass_context
-def charge_literal(context: Context, value: Json) -> Json:
-    """A list or object literal, with its whole content counted."""
+def charge_content(context: Context, value: Json) -> Json:
+    """An operand of a comparison, or a list or object literal, with its whole content counted."""
     get_work(context).spend(measure_deep_cost(value))
     return value
 
@@ -220,8 +213,8 @@ INTERNAL: Mapping[str, Filter] = {
     " each": each,
     " together": together,
     " called": call_method,
-    " sized": charge_operand,
-    " made": charge_literal,
+    " sized": charge_content,
+    " made": charge_content,
     " named": record_if_missing,
 }
 TESTS: Mapping[str, Any] = {

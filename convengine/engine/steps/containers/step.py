@@ -175,10 +175,8 @@ def mask_params(
 ) -> Mapping[str, Any]:
     """The params for the audit: those in REDACT_PARAMS are masked."""
     hidden = turn.config(session, CONTAINER_REDACT_PARAMS, _format_address(row))
-    masked_params: Mapping[str, Any] = (
-        redact(dict(params), frozenset(name.lower() for name in hidden)) if hidden else params
-    )
-    return masked_params
+    masked: Mapping[str, Any] = redact(dict(params), frozenset(map(str.lower, hidden))) if hidden else params
+    return masked
 
 
 def _format_address(row: rows.ContainerConfig) -> str:

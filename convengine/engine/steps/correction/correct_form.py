@@ -46,6 +46,7 @@ from convengine.engine.turn.enums import DialogueAct, RoutingDecision
 from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import RefusedValue, Session
+from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import OFFER
@@ -275,29 +276,20 @@ def _is_to_change(session: Session, turn: Turn, reading: Reading, path: str) -> 
 def _audit_applied(session: Session, turn: Turn, paths: Sequence[str], before: Mapping[str, Json]) -> None:
     """Record each corrected field with its value now and before."""
     for path in paths:
-        turn.audit(
-            session,
-            CORRECTION_STEP_CORRECTION_PATCH_APPLIED,
-            field=path,
-            value=find_value(session.context, path),
-            previousValue=find_value(before, path),
-            intent=session.intent,
-            state=session.state,
-            routingDecision=session.routing.routing_decision,
-        )
+        values = {"value": find_value(session.context, path), "previousValue": find_value(before, path)}
+        audit_routing(session, turn, CORRECTION_STEP_CORRECTION_PATCH_APPLIED, field=path, **values)
 
 
 def _audit_not_applied(session: Session, turn: Turn, refused: Sequence[RefusedValue]) -> None:
     for refusal in refused:
-        turn.audit(
-            session,
-            CORRECTION_STEP_PATCH_NOT_APPLIED,
-            reason=refusal.reason,
-            field=refusal.field or None,
-            intent=session.intent,
-            state=session.state,
-            routingDecision=session.routing.routing_decision,
-        )
+        why = {"reason": refusal.reason, "field": refusal.field or None}
+        audit_routing(session, turn, CORRECTION_STEP_PATCH_NOT_APPLIED, **why)
+
+
+def audit_routing(session: Session, turn: Turn, stage: Stage, **details: Json) -> None:
+    """Record a stage of the routing with the session's intent, state and decision."""
+    decision = session.routing.routing_decision
+    turn.audit(session, stage, **details, intent=session.intent, state=session.state, routingDecision=decision)
 
 
 def _route(

@@ -1,7 +1,5 @@
 """CorrectionStep: handle a yes, a change or a retry within the form."""
 
-from typing import Any
-
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     decide_schema,
@@ -12,7 +10,7 @@ from convengine.engine.forms.session_form import (
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.select import choose_interaction, find_capabilities
 from convengine.engine.rules.patterns import get_pattern
-from convengine.engine.steps.correction.correct_form import correct_form
+from convengine.engine.steps.correction.correct_form import audit_routing, correct_form
 from convengine.engine.steps.correction.settings import REGEX_RETRY
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CONFIRM_ACCEPT,
@@ -24,7 +22,6 @@ from convengine.engine.turn.enums import DecisionKind, DialogueAct, RoutingDecis
 from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.rows import PromptTemplate
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 
 #: Session fields that routing may change.
@@ -67,7 +64,7 @@ def route_turn(session: Session, turn: Turn) -> Session:
     allowed = _find_allowed_interactions(session, turn)
     if retry and "retry" in allowed:
         session = _set_routing(session, RoutingDecision.RETRY_IN_PLACE)
-        _audit_routing(session, turn, CORRECTION_STEP_RETRY_REQUESTED)
+        audit_routing(session, turn, CORRECTION_STEP_RETRY_REQUESTED)
     elif act is DialogueAct.AFFIRM and "affirm" in allowed:
         return _accept_confirmation(session, turn)
     elif act is DialogueAct.EDIT:
@@ -93,26 +90,14 @@ def _accept_confirmation(session: Session, turn: Turn) -> Session:
         return session
     status = form.status(session.context)
     if not status.complete:
-        _audit_routing(session, turn, CORRECTION_STEP_CONFIRM_REFUSED, missingFields=list(status.missing))
+        audit_routing(session, turn, CORRECTION_STEP_CONFIRM_REFUSED, missingFields=list(status.missing))
         return session
     session = _set_routing(lock_intent(set_form_facts(session, row, form), True), RoutingDecision.PROCEED_CONFIRMED)
-    _audit_routing(session, turn, CORRECTION_STEP_CONFIRM_ACCEPT)
+    audit_routing(session, turn, CORRECTION_STEP_CONFIRM_ACCEPT)
     return session
 
 
 def _set_routing(session: Session, decision: RoutingDecision) -> Session:
     return session.with_values(
         RoutingParams(routing_decision=decision.value, skip_schema_extraction=True, skip_intent_resolution=True)
-    )
-
-
-def _audit_routing(session: Session, turn: Turn, stage: Stage, **details: Any) -> None:
-    """Record a stage of the routing with the session's intent, state and decision."""
-    turn.audit(
-        session,
-        stage,
-        **details,
-        intent=session.intent,
-        state=session.state,
-        routingDecision=session.routing.routing_decision,
     )

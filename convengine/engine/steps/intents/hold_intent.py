@@ -1,8 +1,7 @@
 """What keeps the intent of a conversation, and the signals that break the lock."""
 
 from convengine.engine.clarification import collision
-from convengine.engine.forms.form import get_form
-from convengine.engine.forms.session_form import find_schema
+from convengine.engine.forms.session_form import find_schema, get_usable_form
 from convengine.engine.steps.intents.settings import FORCE_PARAM_KEYS, STICKY_INTENT, SWITCH_PHRASES
 from convengine.engine.steps.intents.stages import (
     INTENT_RESOLVE_SKIPPED_POLICY,
@@ -32,14 +31,8 @@ def find_keeping_stage(session: Session, turn: Turn) -> Stage | None:
 
 def _is_collecting(session: Session, turn: Turn) -> bool:
     """True while the current form is incomplete. An unusable schema holds no intent."""
-    schema = find_schema(turn.snapshot, session.intent, session.state)
-    if schema is None:
-        return False
-    form = get_form(turn.snapshot, schema)
-    if form.problem:
-        turn.audit_invalid_row(session, schema, form.problem)
-        return False
-    return not form.status(session.context).complete
+    form = get_usable_form(session, turn, find_schema(turn.snapshot, session.intent, session.state))
+    return form is not None and not form.status(session.context).complete
 
 
 def find_forcing_signal(session: Session, turn: Turn) -> str | None:

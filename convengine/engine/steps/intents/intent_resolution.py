@@ -260,33 +260,28 @@ def _ask_resolvers(session: Session, turn: Turn, *, forced: bool = False, may_le
 
 def _follow_agent(agent_result: AgentResult, turn: Turn) -> Session | None:
     """The session as the agent decided. Returns None if it could not decide."""
-    if agent_result.outcome is AgentOutcome.STAYED:
-        reason = "DIGRESSION" if agent_result.session.digression else "FORM_LEAVE_ASKED"
-        return _audit_no_change(agent_result.session, turn, reason)
-    if agent_result.outcome is AgentOutcome.ACCEPTED:
-        return _audit_resolution(
-            agent_result.session, turn, INTENT_RESOLVED_BY_AGENT, agent=agent_result.session.intent
-        )
-    if agent_result.outcome is AgentOutcome.ASKED:
-        return _audit_question(agent_result.session, turn)
-    return None
+    session, outcome = agent_result.session, agent_result.outcome
+    if outcome is AgentOutcome.STAYED:
+        return _audit_no_change(session, turn, "DIGRESSION" if session.digression else "FORM_LEAVE_ASKED")
+    if outcome is AgentOutcome.ACCEPTED:
+        return _audit_resolution(session, turn, INTENT_RESOLVED_BY_AGENT, agent=session.intent)
+    return _audit_question(session, turn) if outcome is AgentOutcome.ASKED else None
 
 
 def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Classification) -> Session:
     """Nobody decided. If there is no model, ask the user when phrases give options."""
-    session = agent_result.session
-    if agent_result.outcome is AgentOutcome.UNAVAILABLE and _asks_only_to_undo(session, turn, classification):
+    session, has_no_model = agent_result.session, agent_result.outcome is AgentOutcome.UNAVAILABLE
+    if has_no_model and _asks_only_to_undo(session, turn, classification):
         return _audit_no_change(session, turn, "FORM_DONE")
-    if classification.has_collision and agent_result.outcome is AgentOutcome.UNAVAILABLE:
+    if has_no_model and classification.has_collision:
         return _audit_question(collision.ask_user(session, turn, classification.hits), turn)
     if code(session.state) == INTENT_COLLISION:
         is_other = has_better_sections(session, turn, classification.best_score)
         is_other = is_other or says_only(session, turn, MoveKind.NEGATE)
-        repeated = None if is_other else collision.repeat_question(session)
-        if repeated is not None:
+        if not is_other and (repeated := collision.repeat_question(session)):
             return _audit_question(repeated, turn)
         return _end_unresolved(session, turn, "NO_RESOLVER_MATCHED")
-    if agent_result.outcome is AgentOutcome.UNAVAILABLE and (near := _list_askable(session, turn, classification)):
+    if has_no_model and (near := _list_askable(session, turn, classification)):
         return _audit_question(collision.ask_user(session, turn, near), turn)
     return _audit_no_change(session, turn, "BLANK_TEXT" if blank(session.user_text) else "NO_RESOLVER_MATCHED")
 
@@ -302,9 +297,8 @@ def _list_askable(session: Session, turn: Turn, classification: Classification) 
 
     None while a form is open, and for a wish for a person, which needs no question.
     """
-    if find_left_schema(session, turn) is not None or understand_message(session, turn).is_bare_move:
-        return []
-    if says(session, turn, MoveKind.PERSON):
+    is_open = find_left_schema(session, turn) is not None
+    if is_open or understand_message(session, turn).is_bare_move or says(session, turn, MoveKind.PERSON):
         return []
     near = [row for row in classification.askable if collision.has_name(turn.snapshot, row.intent_code)]
     return [] if near and has_better_sections(session, turn, classification.best_score) else near
