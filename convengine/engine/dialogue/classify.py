@@ -102,8 +102,7 @@ def _read_yes_or_no_act(session: Session, turn: Turn) -> DialogueAct | None:
     text = session.user_text or ""
     if not text or not to_spoken_text(session.last_assistant).rstrip().endswith("?"):
         return None
-    last = DialogueState.of(session).last_schema
-    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    row = turn.snapshot.row(rows.OutputSchema, DialogueState.of(session).last_schema)
     form = get_form(turn.snapshot, row) if row is not None and read_on_no(row) is not None else None
     if row is not None and form is not None and not form.problem and form.status(session.context).complete:
         value = read_confirmation(session, turn, row)

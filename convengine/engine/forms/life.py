@@ -126,8 +126,7 @@ def leave_old_form(session: Session, turn: Turn) -> Session:
 
     Unchanged if there is no such form, and while the user is asked which of several intents is meant.
     """
-    last = DialogueState.of(session).last_schema
-    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    row = turn.snapshot.row(rows.OutputSchema, DialogueState.of(session).last_schema)
     if row is None or code(row.intent_code) == code(session.intent) or code(session.state) == INTENT_COLLISION:
         return session
     return clear_form(session, turn, row, ClearCause.CANCEL)

@@ -106,10 +106,10 @@ def _complete(session: Session, turn: Turn, by_tables: Understanding, *, is_take
         return understanding
     words, spans, cues = understanding.words, list[dict[str, Json]](), list[dict[str, Json]]()
     for span in understanding.spans:
-        place = {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
+        position = {"sort": span.sort.value, "start": words[span.start].start, "end": words[span.end - 1].end}
         clause = None if span.is_weak else understanding.find_clause(span.start)
         denies = clause is not None and clause.force is Force.DENIES  # Then the value is not taken.
-        spans.append(place | ({"clause": Force.DENIES.value} if denies else {}))
+        spans.append(position | ({"clause": Force.DENIES.value} if denies else {}))
     for cue in understanding.cues:
         cues.append({"cue": cue.name, "start": words[cue.start].start, "end": words[cue.end - 1].end})
     moves = [_describe_move(understanding, move) for move in understanding.moves]

@@ -61,8 +61,7 @@ def find_known_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
     Returns None in other states, and if its row is gone or disabled.
     """
-    last = DialogueState.of(session).last_schema
-    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    row = turn.snapshot.row(rows.OutputSchema, DialogueState.of(session).last_schema)
     if row is None or not row.enabled or code(row.intent_code) != code(session.intent):
         return None
     return None if find_schema(turn.snapshot, session.intent, session.state) else row

@@ -108,7 +108,12 @@ class Sandbox(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Arithmetic on numbers of limited size; `+` joins texts and lists, null is empty."""
         if _is_number(left) and _is_number(right):
-            return _calculate(operator, left, right)
+            if operator == "**" and (abs(right) > 64 or abs(left) > 1_000_000):
+                raise RenderLimit("A power grew too large.")
+            result = _NUMERIC[operator](left, right)
+            if isinstance(result, complex) or (isinstance(result, int) and result.bit_length() > _MAX_BITS):
+                raise RenderLimit("A number grew too large.")
+            return result
         if operator != "+":
             raise TypeError(f"{operator} is for numbers.")
         work = get_work(context)
@@ -122,12 +127,3 @@ class Sandbox(ImmutableSandboxedEnvironment):
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
-
-
-def _calculate(sign: str, left: Any, right: Any) -> Any:
-    if sign == "**" and (abs(right) > 64 or abs(left) > 1_000_000):
-        raise RenderLimit("A power grew too large.")
-    result = _NUMERIC[sign](left, right)
-    if isinstance(result, complex) or (isinstance(result, int) and result.bit_length() > _MAX_BITS):
-        raise RenderLimit("A number grew too large.")
-    return result

@@ -66,7 +66,11 @@ def _list_choices(session: Session, turn: Turn) -> list[dict[str, Json]] | None:
         texts = session.lifecycle_detail.get("options")
         if isinstance(texts, (list, tuple)):
             return [{"value": text, "label": text} for text in texts]
-        return _list_changeable_fields(turn, DialogueState.of(session))
+        state = DialogueState.of(session)
+        # "What should I change: day or name?" lists fields.
+        form = _get_last_form(turn, state) if state.asks_what_to_change and state.leaving is None else None
+        fields = [form.field(str(path)) for path in state.listed_options] if form else []
+        return [{"value": field.path, "label": write_title(field, "")} for field in fields if field] or None
     return [
         {"value": option.get("actionKey") or option.get("intent"), "label": option.get("label")}
         for option in session.clarification.options
@@ -74,19 +78,12 @@ def _list_choices(session: Session, turn: Turn) -> list[dict[str, Json]] | None:
     ]
 
 
-def _list_changeable_fields(turn: Turn, state: DialogueState) -> list[dict[str, Json]] | None:
-    """The fields that "What should I change: day or name?" lists."""
-    form = _get_last_form(turn, state) if state.asks_what_to_change and state.leaving is None else None
-    fields = [form.field(str(path)) for path in state.listed_options] if form else []
-    return [{"value": field.path, "label": write_title(field, "")} for field in fields if field] or None
-
-
 def _awaits_yes(session: Session, turn: Turn) -> bool:
     return has_open_action(session, turn) or awaits_confirmation(session, turn)
 
 
 def _get_last_form(turn: Turn, state: DialogueState) -> Form | None:
-    row = turn.snapshot.row(OutputSchema, state.last_schema) if state.last_schema is not None else None
+    row = turn.snapshot.row(OutputSchema, state.last_schema)
     return get_form(turn.snapshot, row) if row else None
 
 

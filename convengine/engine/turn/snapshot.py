@@ -283,28 +283,16 @@ class Snapshot:
 
     # --- known states -------------------------------------------------------------------------------------------
 
-    @property
+    @cached_property
     def known_states(self) -> frozenset[str]:
         """Every concrete state that an enabled row names or leads to, and those that exist without a row."""
-        return self.memo.get(
-            "known_states", lambda: frozenset(self._collect_named_states() | BUILT_IN_STATES) - {ANY, ""}
-        )
-
-    def _collect_named_states(self) -> set[str]:
-        """The states that enabled rows name or lead to, with ANY and blank ones."""
         names = {code(edge.from_state) for edge in self.enabled_rows(rows.StateEdge)}
         names |= {code(edge.to_state) for edge in self.enabled_rows(rows.StateEdge)}
         names |= {code(rule.action_value) for rule in self.enabled_rows(rows.Rule) if rule.action == "SET_STATE"}
-        for row_type in (
-            rows.Rule,
-            rows.Classifier,
-            rows.Response,
-            rows.PromptTemplate,
-            rows.OutputSchema,
-            rows.PendingAction,
-        ):
+        named = (rows.Rule, rows.Classifier, rows.Response, rows.PromptTemplate, rows.OutputSchema, rows.PendingAction)
+        for row_type in named:
             names |= {code(getattr(row, "state_code", "")) for row in self.enabled_rows(row_type)}
-        return names
+        return frozenset(names | BUILT_IN_STATES) - {ANY, ""}
 
 
 def _rule_key(rule: rows.Rule) -> tuple[str, str, str]:

@@ -25,8 +25,7 @@ def find_unnamed_row(session: Session, turn: Turn) -> rows.Classifier | None:
     """
     if chosen := collision.find_chosen_row(session, turn) or _find_row_by_values(session, turn):
         return chosen
-    done = DialogueState.of(session).done_schema
-    schema = turn.snapshot.row(rows.OutputSchema, done) if done is not None else None
+    schema = turn.snapshot.row(rows.OutputSchema, DialogueState.of(session).done_schema)
     if schema is None or not clears_on(schema, ClearCause.RESTART):
         return None
     if not says(session, turn, MoveKind.MORE):

@@ -38,8 +38,7 @@ def enter_intent(
     `source`: what recognised the intent. `state`: None to keep the state.
     """
     moved = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION")
-    last = DialogueState.of(session).last_schema
-    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    row = turn.snapshot.row(rows.OutputSchema, DialogueState.of(session).last_schema)
     if row is not None and moved is not session:
         if code(row.intent_code) != code(moved.intent):
             moved = clear_form(moved, turn, row, ClearCause.CANCEL)

@@ -152,8 +152,7 @@ def _has_confirmed_form(session: Session, turn: Turn) -> bool:
     """True after a yes to the confirmation of a form that a rule acted on: "yes, book it" asks for nothing else."""
     if session.dialogue.dialogue_act != DialogueAct.AFFIRM or not session.transitions:
         return False
-    last = DialogueState.of(session).last_schema
-    row = turn.snapshot.row(rows.OutputSchema, last) if last is not None else None
+    row = turn.snapshot.row(rows.OutputSchema, DialogueState.of(session).last_schema)
     # Only a form with x-on-no asks for a confirmation.
     return row is not None and read_on_no(row) is not None and code(row.intent_code) == code(session.intent)
 
