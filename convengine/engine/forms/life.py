@@ -177,7 +177,7 @@ def is_final_state(snapshot: Snapshot, intent: str | None, state: str | None) ->
 
 def is_in_form(snapshot: Snapshot, intent: str | None, state: str | None) -> bool:
     """True for a state in which a form of the intent collects, or waits for its confirmation."""
-    has_form = code(intent) in snapshot.index(rows.OutputSchema, intent_key, _schema_order)
+    has_form = code(intent) in snapshot.index(rows.OutputSchema, intent_key, schema_order)
     return has_form and code(state) not in (UNKNOWN, HAND_OVER) and not is_final_state(snapshot, intent, state)
 
 
@@ -193,7 +193,7 @@ def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
 
     In the state UNKNOWN, the first one that CANCEL clears counts as left. Returns None if there is none.
     """
-    schemas = turn.snapshot.index(rows.OutputSchema, intent_key, _schema_order).get(code(session.intent), ())
+    schemas = turn.snapshot.index(rows.OutputSchema, intent_key, schema_order).get(code(session.intent), ())
     if not schemas:
         return None
     if code(session.state) == UNKNOWN:
@@ -214,7 +214,7 @@ def begins_something(session: Session) -> bool:
     return bool(session.intent_source or session.transitions or session.clarification or session.reset_reason)
 
 
-def _schema_order(row: rows.OutputSchema) -> int:
+def schema_order(row: rows.OutputSchema) -> int:
     return row.schema_id
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from convengine.engine.forms.asking import find_conversation_locale, find_form_locale
 from convengine.engine.forms.form import Field, Form, get_form
-from convengine.engine.forms.life import is_final_state
+from convengine.engine.forms.life import is_final_state, schema_order
 from convengine.engine.forms.session_form import (
     find_asked_field,
     find_earlier_days,
@@ -46,7 +46,6 @@ from convengine.engine.understanding.understand import Understanding, add_learne
 from convengine.engine.understanding.words import cover
 from convengine.json_value import Json
 
-_SLOTS = ("pending_slot", "pendingSlot")
 #: A bare answer has at most this many words, and none of these moves.
 _MOST_BARE_WORDS = 4
 _WANTING = (
@@ -296,13 +295,18 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
     return replace(situation, earlier_days=find_earlier_days(form, held, find_now(situation).date()))
 
 
+def find_pending_slot(session: Session, form: Form) -> str:
+    """The field that rules or tasks named in `pending_slot`; blank if it is none of the form."""
+    slots = (session.context.get(key) for key in ("pending_slot", "pendingSlot"))
+    return next((slot for slot in slots if isinstance(slot, str) and form.field(slot)), "")
+
+
 def find_asked_path(session: Session, turn: Turn, row: OutputSchema, form: Form) -> str:
     """The pending slot, else the field that the last answer asked for, else the only one that is missing.
 
     Blank where the last answer was about something else.
     """
-    slots = (session.context.get(key) for key in _SLOTS)
-    slot = next((slot for slot in slots if isinstance(slot, str) and form.field(slot)), "")
+    slot = find_pending_slot(session, form)
     missing = form.status(session.context).missing
     only_missing = missing[0] if len(missing) == 1 else ""
     before = find_schema(turn.snapshot, session.turn_start_intent, session.turn_start_state)
@@ -381,11 +385,7 @@ def _collect_own_words(turn: Turn) -> dict[str, frozenset[str]]:
 @once_per_moment
 def _find_tables(session: Session, turn: Turn, form: Form | None) -> Tables:
     """The tables of the form's language, then of the conversation's, then of the forms of its intent."""
-    schemas = turn.snapshot.index(OutputSchema, intent_key, _schema_order).get(code(session.intent), ())
+    schemas = turn.snapshot.index(OutputSchema, intent_key, schema_order).get(code(session.intent), ())
     own = (row.json_schema.get("x-locale") for row in schemas if isinstance(row.json_schema, Mapping))
     locales = (locale for locale in own if isinstance(locale, str))
     return get_tables(find_form_locale(session, turn, form), find_conversation_locale(session, turn), *locales)
-
-
-def _schema_order(row: OutputSchema) -> int:
-    return row.schema_id

@@ -22,6 +22,7 @@ from convengine.engine.forms.life import (
     leave_old_form,
     read_on_no,
 )
+from convengine.engine.forms.message import find_pending_slot
 from convengine.engine.forms.session_form import remember_schema, set_form_facts
 from convengine.engine.forms.user_answer import begins_with_yes, leaves_question_open, may_change, says
 from convengine.engine.pending_actions.disambiguation import has_open_action
@@ -42,7 +43,6 @@ _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kin
 _DAY, _TIME, _MOMENT = slice(0, 10), slice(11, 16), 16
 #: Kinds of values that may be said in two messages.
 _IN_PARTS = (Kind.DATE, Kind.DATE_TIME)
-_SLOTS = ("pending_slot", "pendingSlot")
 
 
 def clear_done_form(session: Session, turn: Turn) -> Session:
@@ -85,7 +85,8 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     first = min(
         fields, key=lambda item: (item.path not in before.echoed, item.path in before.open_offers), default=None
     )
-    field = _find_pending_slot(session, form) or _find_refused_field(session, turn, form, fields) or first
+    slot = form.field(find_pending_slot(session, form))
+    field = slot or _find_refused_field(session, turn, form, fields) or first
     if field is None:
         return _ask_nothing(session)
     session = _note_question(session, before, field, fields)
@@ -258,9 +259,3 @@ def _find_spoken_form(session: Session, turn: Turn) -> Form | None:
     row = session.resolved_schema
     is_spoken = row and isinstance(row.json_schema, Mapping) and row.json_schema.get("x-spoken") is True
     return get_form(turn.snapshot, row) if row and is_spoken else None
-
-
-def _find_pending_slot(session: Session, form: Form) -> Field | None:
-    """The field that rules or tasks named in `pending_slot`. Returns None if it is none of the form."""
-    slots = (session.context.get(key) for key in _SLOTS)
-    return next((field for slot in slots if isinstance(slot, str) and (field := form.field(slot))), None)
