@@ -119,18 +119,14 @@ def require_key(prefix: str, scope: str) -> CeApiKey:
 
 
 def _require_valid(key: CeApiKey, *, expired: bool) -> None:
+    """Raises AuthenticationFailed, and removes the scopes that the creator of the key has no rights for now.
+
+    A key without a creator was made on the command line: it has its scopes, and `audit` reads all conversations.
+    """
     if key.revoked:
         raise exceptions.AuthenticationFailed("This API key was revoked.")
     if expired:
         raise exceptions.AuthenticationFailed("This API key has expired.")
-    _limit_to_maker(key)
-
-
-def _limit_to_maker(key: CeApiKey) -> None:
-    """Remove the scopes that the creator of a key has no rights for now.
-
-    A key without a creator was made on the command line: it has its scopes, and `audit` reads all conversations.
-    """
     openers = (key.prefix,)
     reads_all = "audit" in key.scopes
     if key.made_by_id is not None:

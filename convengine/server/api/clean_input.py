@@ -32,7 +32,10 @@ class CleanInputMiddleware:
 
     def process_view(self, request: HttpRequest, view: Any, args: Iterable[Any], options: Mapping[str, Any]) -> None:
         """Raises Http404 for an address with NUL."""
-        if request.path_info.startswith(_API) or not _is_ours(request):
+        match = request.resolver_match
+        # A project has pages of its own beside the admin and ours.
+        is_ours = match is not None and (match.app_name == "admin" or is_own_module(match.func.__module__))
+        if request.path_info.startswith(_API) or not is_ours:
             return
         if "\0" in request.path_info:
             raise Http404
@@ -40,7 +43,11 @@ class CleanInputMiddleware:
         # A view without a token against forgery has no form, and reads the body itself.
         has_form = request.method == "POST" and not getattr(view, "csrf_exempt", False)
         if has_form and any(map(_has_nul, request.POST.lists())):
-            request.POST = _clean_form(request.POST)  # type: ignore[assignment]
+            cleaned = QueryDict(mutable=True, encoding=request.POST.encoding)
+            for name, values in request.POST.lists():
+                cleaned.setlist(storable(name), [storable(value) for value in values])
+            cleaned._mutable = False
+            request.POST = cleaned  # type: ignore[assignment]
 
 
 def drop_unstorable_cookies(request: HttpRequest) -> None:
@@ -86,23 +93,9 @@ def _refuse(value: Any, is_wrong: Callable[[Any], bool], reason: str) -> None:
         raise RequestInvalid(fields={".".join(map(storable, path)) or "body": [reason]})
 
 
-def _is_ours(request: HttpRequest) -> bool:
-    """Whether the page is one of the admin or of ours: a project has its own beside them."""
-    match = request.resolver_match
-    return match is not None and (match.app_name == "admin" or is_own_module(match.func.__module__))
-
-
 def _has_nul(item: tuple[str, Iterable[Any]]) -> bool:
     name, values = item
     return "\0" in name or any("\0" in value for value in values)
-
-
-def _clean_form(form: QueryDict) -> QueryDict:
-    cleaned = QueryDict(mutable=True, encoding=form.encoding)
-    for name, values in form.lists():
-        cleaned.setlist(storable(name), [storable(value) for value in values])
-    cleaned._mutable = False
-    return cleaned
 
 
 def _find_value(value: Any, is_wanted: Callable[[Any], bool]) -> tuple[str, ...] | None:

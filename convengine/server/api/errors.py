@@ -30,7 +30,13 @@ _CODES: dict[type[exceptions.APIException], str] = {
 def handle(exc: Exception, context: dict[str, Any]) -> Response:
     """The exception handler of the API: no details of an unexpected exception reach the caller."""
     request, view = context.get("request"), context.get("view")
-    response = _build_known_error(exc, request) or _build_incident(exc)
+    response = _build_known_error(exc, request)
+    if response is None:
+        # A neutral text and an id; the log has the details under that id.
+        incident = str(uuid.uuid4())
+        log.error("request failed", incident_id=incident, exc_info=exc)
+        message = "An unexpected error occurred. The server log has the details under the incident ID."
+        response = Response(envelope("INTERNAL_ERROR", message, incidentId=incident), status=500)
     # Whatever the caller accepts, as lines or a table.
     response.content_type = "application/json"
     if response.data["conversationId"] is None:
@@ -94,14 +100,6 @@ def _build_known_error(exc: Exception, request: Any) -> Response | None:
         log.error("the database failed", error=describe_fault(exc))
         return _build_known_error(ConversationPersistFailed(), request)
     return None
-
-
-def _build_incident(exc: Exception) -> Response:
-    """A neutral text and an id; the log has the details under that id."""
-    incident = str(uuid.uuid4())
-    log.error("request failed", incident_id=incident, exc_info=exc)
-    message = "An unexpected error occurred. The server log has the details under the incident ID."
-    return Response(envelope("INTERNAL_ERROR", message, incidentId=incident), status=500)
 
 
 def _flatten_messages(detail: Any, prefix: str = "") -> dict[str, list[str]]:

@@ -35,29 +35,21 @@ class ApiMiddleware:
         request_id = make_request_id(request.META.get("HTTP_X_REQUEST_ID"))
         with bind_request_id(request_id), tracing.continue_trace(request.headers):
             response = self.get_response(request)
-            if _belongs_to_project(request):
+            match = request.resolver_match
+            if match is not None and not is_own_module(match.func.__module__):
+                # A project may have addresses of its own under `/api/v1/`.
                 return response
             if response.status_code >= 400 and "json" not in response.headers.get("Content-Type", "json"):
                 response = _build_failure(response)
             record_request(request, response, time.perf_counter() - began)
         response.headers[HEADER] = request_id
-        _protect(response)
+        # Answers are for their callers alone: nothing stores them, and browsers show them as nothing but data.
+        private = "private, no-cache" if "ETag" in response.headers else "no-store"
+        response.headers.setdefault("Cache-Control", private)
+        response.headers.setdefault(content_policy.HEADER, content_policy.API)
         for name, value in getattr(request, "rate_limit", {}).items():
             response.headers[name] = value
         return response
-
-
-def _protect(response: HttpResponseBase) -> None:
-    """Answers are for their callers alone: nothing stores them, and browsers show them as nothing but data."""
-    private = "private, no-cache" if "ETag" in response.headers else "no-store"
-    response.headers.setdefault("Cache-Control", private)
-    response.headers.setdefault(content_policy.HEADER, content_policy.API)
-
-
-def _belongs_to_project(request: HttpRequest) -> bool:
-    """Whether a view of another package answered: a project may have addresses of its own under `/api/v1/`."""
-    match = request.resolver_match
-    return match is not None and not is_own_module(match.func.__module__)
 
 
 def _build_failure(answered: HttpResponseBase) -> HttpResponse:

@@ -48,7 +48,11 @@ class OrjsonParser(BaseParser):
             value, is_strict = _parse_leniently(body, error), False
         if is_too_deep(value):
             raise RequestInvalid(fields={"body": [f"Nest objects and lists at most {MAX_DEPTH} deep."]})
-        _check_numbers(body, value, is_strict)
+        if not is_strict:
+            refuse_lossy_numbers(value)
+        elif _MANY_DIGITS.search(body):
+            # The strict parser may have rounded one.
+            refuse_lossy_numbers(json.loads(body))
         # Looking for the one way to write NUL is cheaper than looking at every text.
         if is_strict and _NUL not in body:
             return value
@@ -66,14 +70,6 @@ def _read_content_length(parser_context: Any, limit: int) -> int | None:
     request = (parser_context or {}).get("request")
     text = request.META.get("CONTENT_LENGTH", "") if request is not None else ""
     return int(text) if text.isdecimal() and int(text) > limit else None
-
-
-def _check_numbers(body: bytes, value: Any, is_strict: bool) -> None:
-    """Raises RequestInvalid for a number that is no JSON value of ours, or that the strict parser has rounded."""
-    if not is_strict:
-        refuse_lossy_numbers(value)
-    elif _MANY_DIGITS.search(body):
-        refuse_lossy_numbers(json.loads(body))
 
 
 def _parse_leniently(body: bytes, error: orjson.JSONDecodeError) -> Any:
@@ -107,15 +103,12 @@ class OnlyRenderer(DefaultContentNegotiation):
             requested = str(request.query_params.get("format", ""))[:60]
             raise RequestInvalid(fields={"format": [f"There is no format {requested!r}. Known: {known}."]}) from None
         except NotAcceptable:
-            if self._is_written_by_call(request):
+            # The call may declare an answer of this kind in its schema, such as a file: that needs no renderer.
+            call = getattr(request.parser_context["view"], str(request.method).lower(), None)
+            kinds, accepted = getattr(call, "media_types", ()), self.get_accept_list(request)
+            if any(media_type_matches(kind, wanted) for kind in kinds for wanted in accepted):
                 return renderers[0], renderers[0].media_type
             raise
-
-    def _is_written_by_call(self, request: Request) -> bool:
-        """Whether the call declares an answer of this kind in its schema, such as a file: it needs no renderer."""
-        call = getattr(request.parser_context["view"], str(request.method).lower(), None)
-        kinds = getattr(call, "media_types", ())
-        return any(media_type_matches(kind, wanted) for kind in kinds for wanted in self.get_accept_list(request))
 
 
 class OrjsonRenderer(BaseRenderer):

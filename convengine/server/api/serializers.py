@@ -129,21 +129,16 @@ class ClosedSerializer(serializers.Serializer[Any]):
         if not isinstance(data, dict):
             raise serializers.ValidationError({"body": [f"Must be a JSON object, not {quote_value(data)}."]})
         values = {self.aliases.get(str(name), str(name)): value for name, value in data.items()}
-        if len(values) < len(data):
-            self._refuse_conflicting_aliases(data)
-        if unknown := sorted(values.keys() - self.fields.keys()):
-            raise serializers.ValidationError(
-                {name: [describe_unknown_field(name, values[name], self.fields, self.aliases)] for name in unknown}
-            )
-        return values
-
-    def _refuse_conflicting_aliases(self, data: Mapping[str, Any]) -> None:
-        """Raises ValidationError if a field came under two names with different values."""
         for alias, name in self.aliases.items():
             if alias in data and name in data and not _is_same_value(data[alias], data[name]):
                 sent = f"{name} is {quote_value(data[name])}, {alias} is {quote_value(data[alias])}"
                 text = f"{name} and {alias} are the same field but have different values: {sent}. Send one of them."
                 raise serializers.ValidationError({name: [text], alias: [text]})
+        if unknown := sorted(values.keys() - self.fields.keys()):
+            raise serializers.ValidationError(
+                {name: [describe_unknown_field(name, values[name], self.fields, self.aliases)] for name in unknown}
+            )
+        return values
 
 
 @extend_schema_serializer(component_name="Turn")

@@ -85,7 +85,11 @@ class SessionView(WorkspaceView):
     )
     def get(self, request: Request, session_id: str) -> Response:
         """One session."""
-        row, parts = self.session(request, session_id), _read_included_parts(request)
+        row = self.session(request, session_id)
+        parts = [part for text in request.query_params.getlist("include") for part in text.split(",") if part]
+        if unknown := [part for part in parts if part not in _INCLUDED]:
+            known = ", ".join(_INCLUDED)
+            raise RequestInvalid(fields={"include": [f"There is no {part!r}. Known: {known}." for part in unknown]})
         answer: dict[str, Any] = {"ok": True, "session": row}
         if "messages" in parts:
             answer["messages"] = session_lists.list_messages(row)
@@ -163,15 +167,6 @@ class ExplainabilityView(WorkspaceView):
         """What happened in the last turns, failed ones included, newest first."""
         turns = session_lists.explain_turns(self.session(request, session_id))
         return Response(serializers.TurnExplanationListSerializer({"ok": True, "turns": turns}).data)
-
-
-def _read_included_parts(request: Request) -> list[str]:
-    """The requested lists. Raises RequestInvalid for an unknown one."""
-    parts = [part for text in request.query_params.getlist("include") for part in text.split(",") if part]
-    if unknown := [part for part in parts if part not in _INCLUDED]:
-        known = ", ".join(_INCLUDED)
-        raise RequestInvalid(fields={"include": [f"There is no {part!r}. Known: {known}." for part in unknown]})
-    return parts
 
 
 def _read_limit(text: str | None) -> int:

@@ -16,16 +16,14 @@ from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.views import CONTEXT, PREFER, idempotency_key, read_context_part, wants_no_wait
 from convengine.server.api.workspace_view import WorkspaceView
-from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.queued.queue import check_body, make_key, queue_message, runs_here
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.threads.take_message import take_message
-from convengine.server.turns.answer import StoredAnswer, TurnAnswer, build_resolved_body
+from convengine.server.turns.answer import StoredAnswer, build_resolved_body
 from convengine.server.turns.failure import error_body
-from convengine.server.turns.idempotency import IdempotencyKey
 
 
 class ResolveView(WorkspaceView):
@@ -88,9 +86,11 @@ class MessageView(ResolveView):
         )
         finish = partial(finish_message, key, read_context_part(request))
         call = idempotency_key(request, key)
-        answer = _take_or_queue(request, thread, turn, call)
-        if isinstance(answer, CeQueuedMessage):
-            return Response(wire.describe_message(answer), status=202, headers=wire.build_queued_headers(answer))
+        if wants_no_wait(request) and runs_here():
+            row = queue_message(turn, call or make_key(key.pk), key.prefix, thread)
+            return Response(wire.describe_message(row), status=202, headers=wire.build_queued_headers(row))
+        check_body(call)
+        answer = take_message(thread, turn, call)
         if isinstance(answer, StoredAnswer):
             return Response(finish(answer.body), headers={"X-Idempotent-Replay": "true"})
         error = answer.error
@@ -99,17 +99,6 @@ class MessageView(ResolveView):
         if error:
             body = {**error_body(error, answer.conversation_id), **body}
         return Response(body, status=error.status if error else 200, headers=headers)
-
-
-def _take_or_queue(
-    request: Request, thread: Thread, turn: TurnRequest, call: IdempotencyKey | None
-) -> TurnAnswer | StoredAnswer | CeQueuedMessage:
-    """Take the turn; or only queue its message, where the caller does not want to wait."""
-    if wants_no_wait(request) and runs_here():
-        key = get_api_key(request)
-        return queue_message(turn, call or make_key(key.pk), key.prefix, thread)
-    check_body(call)
-    return take_message(thread, turn, call)
 
 
 def finish_message(key: CeApiKey, context: str, body: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """`GET /api/v1/conversation/transcript`: what was said in the conversation of a token."""
 
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter
@@ -100,20 +99,23 @@ def read_transcript(conversation_id: str, workspace_id: str, after: int) -> dict
         status__in=_SAID,
     )
     turns = list(reversed(rows.order_by("-turn_no")[:_PAGE]))
+    messages = []
+    for turn in turns:
+        answerer = PERSON if turn.source == EXTERNAL else BOT
+        at, number, turn_id = turn.created_at.isoformat(), turn.turn_no, str(turn.turn_id)
+        for speaker, text in ((USER, turn.user_input), (answerer, to_spoken_text(turn.assistant_output))):
+            if text:
+                messages.append({"speaker": speaker, "text": text, "at": at, "turnNo": number, "turnId": turn_id})
+    conversations = CeConversation.objects.filter(pk=conversation_id, workspace_id=workspace_id)
+    context = conversations.values_list("context_json", flat=True).first() or {}
+    with_person = is_kept_for_person(configuration().latest, context.get(HANDED_OVER))
     return {
         "conversationId": conversation_id,
-        "messages": [message for turn in turns for message in _list_messages(turn)],
-        **_describe_person(conversation_id, workspace_id),
+        "messages": messages,
+        "withPerson": with_person,
+        "personAnswers": with_person and DialogueState.read(context).person_answers,
         "lastTurnNo": turns[-1].turn_no if turns else after,
     }
-
-
-def _describe_person(conversation_id: str, workspace_id: str) -> dict[str, bool]:
-    """Whether a person has the conversation, and has written since."""
-    rows = CeConversation.objects.filter(pk=conversation_id, workspace_id=workspace_id)
-    context = rows.values_list("context_json", flat=True).first() or {}
-    with_person = is_kept_for_person(configuration().latest, context.get(HANDED_OVER))
-    return {"withPerson": with_person, "personAnswers": with_person and DialogueState.read(context).person_answers}
 
 
 def read_turn_number(text: str) -> int:
@@ -124,16 +126,3 @@ def read_turn_number(text: str) -> int:
             fields={"after": [f"{shorten(text, 60)!r} is not the number of a turn. Send `lastTurnNo`."]}
         )
     return number
-
-
-def _list_messages(turn: CeConversationHistory) -> Iterator[dict[str, Any]]:
-    answerer = PERSON if turn.source == EXTERNAL else BOT
-    for speaker, text in ((USER, turn.user_input), (answerer, to_spoken_text(turn.assistant_output))):
-        if text:
-            yield {
-                "speaker": speaker,
-                "text": text,
-                "at": turn.created_at.isoformat(),
-                "turnNo": turn.turn_no,
-                "turnId": str(turn.turn_id),
-            }

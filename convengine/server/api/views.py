@@ -24,11 +24,10 @@ from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import QueuedMessageSerializer, TurnRequestSerializer, TurnResponseSerializer
 from convengine.server.deployment import conf
-from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.queued.queue import check_body, make_key, queue_message, runs_here
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
-from convengine.server.turns.answer import StoredAnswer, TurnAnswer
+from convengine.server.turns.answer import StoredAnswer
 from convengine.server.turns.failure import error_body
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import take_turn
@@ -117,16 +116,21 @@ class TurnView(ApiView):
         parts = _read_parts(request)
         finish = partial(_finish, key_owner, read_context_part(request), parts)
         try:
-            answer = _take_or_queue(request, turn, key, key_owner)
+            # Browsers always wait.
+            if key_owner.token is None and wants_no_wait(request) and runs_here():
+                row = queue_message(turn, key or make_key(key_owner.pk), key_owner.prefix)
+                body, headers = dumps(wire.describe_message(row)), wire.build_queued_headers(row)
+                return HttpResponse(body, status=202, headers=headers, content_type="application/json")
+            check_body(key)
+            answer = take_turn(turn, key, opened_by=key_owner.prefix)
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _build_response(request, error_body(error, turn.conversation_id), error.status, headers)
-        if isinstance(answer, CeQueuedMessage):
-            return _point_to_turn(answer)
         if isinstance(answer, StoredAnswer):
             return _build_response(request, finish(None, answer.body), 200, {"X-Idempotent-Replay": "true"})
         channel = answer.before.channel if answer.before else None
-        return _build_response(request, finish(channel, answer.body), _get_status(answer), {})
+        status = answer.error.status if answer.error else 200
+        return _build_response(request, finish(channel, answer.body), status, {})
 
 
 class NothingView(ApiView):
@@ -145,22 +149,6 @@ def wants_no_wait(request: Request) -> bool:
     """True for a call with the header `Prefer: respond-async` (RFC 7240)."""
     preferences = request.META.get("HTTP_PREFER", "").lower().split(",")
     return "respond-async" in (preference.partition(";")[0].strip() for preference in preferences)
-
-
-def _take_or_queue(
-    request: Request, turn: TurnRequest, key: IdempotencyKey | None, owner: CeApiKey
-) -> TurnAnswer | StoredAnswer | CeQueuedMessage:
-    """Take the turn; or only queue its message, where the caller does not want to wait. Browsers always wait."""
-    if owner.token is None and wants_no_wait(request) and runs_here():
-        return queue_message(turn, key or make_key(owner.pk), owner.prefix)
-    check_body(key)
-    return take_turn(turn, key, opened_by=owner.prefix)
-
-
-def _point_to_turn(row: CeQueuedMessage) -> HttpResponse:
-    """The answer with the address of the turn."""
-    body, headers = wire.describe_message(row), wire.build_queued_headers(row)
-    return HttpResponse(dumps(body), status=202, headers=headers, content_type="application/json")
 
 
 def finish_answer(request: Request, body: dict[str, Any]) -> dict[str, Any]:
@@ -268,10 +256,6 @@ def _build_turn_request(given: Mapping[str, Any], owner: CeApiKey, key: Idempote
 
 def _wants_original_form(request: Request) -> bool:
     return request.META.get("HTTP_X_CONVENGINE_COMPAT") == "1"
-
-
-def _get_status(answer: TurnAnswer) -> int:
-    return answer.error.status if answer.error else 200
 
 
 def _build_response(request: Request, body: dict[str, Any], status: int, headers: dict[str, str]) -> HttpResponse:

@@ -57,7 +57,10 @@ class VisitorTokenView(ApiView):
             )
         origin = _check_origin(request)
         given: dict[str, Any] = VisitorTokenSerializer().run_validation(request.data)
-        key = require_key(_provide_key_prefix(), "turns")
+        # Of all visitors: it is made for the first of them, and to revoke it ends the chat.
+        keys = CeApiKey.objects.filter(name=_KEY, made_by=None).order_by("created")
+        made = keys.first() or CeApiKey.objects.create_key(name=_KEY, scopes=["turns"])[0]
+        key = require_key(str(made.prefix), "turns")
         conversation_id = find_conversation(key, given)
         if conversation_id is None:
             _count_beginning(find_client_address(request.META))
@@ -71,13 +74,6 @@ def _count_beginning(address: str) -> None:
         count, wait = throttle.count_call(f"chat token for:{address}:{seconds}", seconds)
         if count > limit:
             raise Throttled(wait, "Too many conversations were started from this address.")
-
-
-def _provide_key_prefix() -> str:
-    """The prefix of the key of all visitors, which is made for the first of them; to revoke it ends the chat."""
-    keys = CeApiKey.objects.filter(name=_KEY, made_by=None).order_by("created")
-    key = keys.first() or CeApiKey.objects.create_key(name=_KEY, scopes=["turns"])[0]
-    return str(key.prefix)
 
 
 def _check_origin(request: Request) -> str:
