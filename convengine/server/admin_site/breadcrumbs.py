@@ -37,7 +37,8 @@ def set_conversation_breadcrumbs(
     key, name = str(row.pk), row.remote_jid
     crumbs = [Crumb(key[:_ID] if name == key else shorten_line(name, _NAME), _conversation_url(request, key), key)]
     if turn_no is not None:
-        crumbs.append(Crumb(f"Turn {turn_no}", _turn_url(request, key, turn_no)))
+        may_read = request.user.has_perm("audit.view_ceaudit")
+        crumbs.append(Crumb(f"Turn {turn_no}", _url("audit_ceaudit_turn", key, turn_no) if may_read else ""))
     if page:
         crumbs.append(Crumb(page))
     set_breadcrumbs(request, *crumbs)
@@ -52,21 +53,16 @@ def breadcrumbs(context: Context) -> list[Crumb]:
     places = [section for group in context.get("sidebar_navigation") or () for section in group["items"]]
     section = next((section for section in places if section["active"] and section["items"]), None)
     own_crumbs = getattr(request, "ce_crumbs", None)
-    crumbs = [
-        home,
-        *(_list_section_crumbs(section, request, bool(own_crumbs)) if section else ()),
-        *(own_crumbs or _page(context, section)),
-    ]
+    crumbs = [home]
+    if section:
+        # The sidebar entry, and its page above this one, unless both have the same name.
+        alike = next((page for page in section["items"] if page["title"] == section["title"]), section)
+        crumbs.append(Crumb(section["title"], alike["link"]))
+        page = next(page for page in section["items"] if page["active"])
+        if page is not alike and not own_crumbs:
+            crumbs.append(Crumb(page["title"], page["link"]))
+    crumbs += own_crumbs or _page(context, section)
     return [*crumbs[:-1], crumbs[-1]._replace(url="")]
-
-
-def _list_section_crumbs(section: dict[str, Any], request: HttpRequest, goes_on: bool) -> Iterator[Crumb]:
-    """The sidebar entry, and its page above this one, unless both have the same name."""
-    alike = next((page for page in section["items"] if page["title"] == section["title"]), section)
-    yield Crumb(section["title"], alike["link"])
-    page = next(page for page in section["items"] if page["active"])
-    if page is not alike and not goes_on:
-        yield Crumb(page["title"], page["link"])
 
 
 def _page(context: Context, section: dict[str, Any] | None) -> Iterator[Crumb]:
@@ -95,10 +91,6 @@ def _conversation_url(request: HttpRequest, key: str) -> str:
         return _url("audit_ceaudit_timeline", key)
     may_open = request.user.has_perm("ce_sessions.view_ceconversation")
     return _url("ce_sessions_ceconversation_change", key) if may_open else ""
-
-
-def _turn_url(request: HttpRequest, key: str, turn_no: int) -> str:
-    return _url("audit_ceaudit_turn", key, turn_no) if request.user.has_perm("audit.view_ceaudit") else ""
 
 
 def _url(name: str, *args: Any) -> str:

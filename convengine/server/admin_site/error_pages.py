@@ -100,18 +100,14 @@ def _show(request: HttpRequest, status: int, title: str, lines: Sequence[str]) -
     context: dict[str, Any] = {"title": title, "lines": lines}
     # API requests have no user, and pages of the admin are for its users only.
     if hasattr(request, "user") and admin.site.has_permission(request):
-        context |= {**admin.site.each_context(request), "links": _list_links(request)}
+        nearest = layout.find_nearest_page(request)
+        manual = (reverse("manual"), "Manual")
+        api = [(reverse("api-docs"), "API documentation")] if request.path.startswith("/api/") else []
+        links = [(reverse("admin:index"), "Home"), *([nearest] if nearest else []), *api, manual]
+        context |= {**admin.site.each_context(request), "links": links}
         return TemplateResponse(request, "convengine/error.html", context, status=status).render()
     context["links"] = _list_public_links()
     return HttpResponse(loader.render_to_string("convengine/plain_error.html", context), status=status)
-
-
-def _list_links(request: HttpRequest) -> Links:
-    """Home, the list of the page's sidebar entry, and the manual, for a user of the admin."""
-    nearest = layout.find_nearest_page(request)
-    manual = (reverse("manual"), "Manual")
-    api = [(reverse("api-docs"), "API documentation")] if request.path.startswith("/api/") else []
-    return [(reverse("admin:index"), "Home"), *([nearest] if nearest else []), *api, manual]
 
 
 def _list_public_links() -> Links:

@@ -214,11 +214,11 @@ def list_places(request: HttpRequest) -> list[dict[str, Any]]:
 
     A view may set the request's `ce_place` to the address of the page that should be active.
     """
-    sections = [
-        _section_item(section, entries, request)
-        for section in list_sections()
-        if (entries := [e for e in section.entries if _visible(e, request)])
-    ]
+    sections = []
+    for section in list_sections():
+        if pages := [_describe_page(entry, request) for entry in section.entries if _visible(entry, request)]:
+            item = {"title": section.title, "icon": section.icon, "link": pages[0]["link"], "items": pages}
+            sections.append(item)
     if not sections:
         return []
     home = {"title": "Home", "icon": "home", "link": reverse("admin:index"), "items": []}
@@ -268,26 +268,19 @@ def _visible(entry: Entry, request: HttpRequest) -> bool:
     return site.is_registered(model) and site.get_model_admin(model).has_view_or_change_permission(request)
 
 
-def _may_do_more_than_read(entry: Entry, request: HttpRequest) -> bool:
+def _describe_page(entry: Entry, request: HttpRequest) -> dict[str, Any]:
+    """A page of the sidebar; `changes` says whether the user may do more there than read."""
     opts = apps.get_model(entry.model)._meta
     actions = (f"{action}_{opts.model_name}" for action in opts.default_permissions if action != "view")
     rights = (*actions, *(right for right, _ in opts.permissions))
-    return any(request.user.has_perm(f"{opts.app_label}.{right}") for right in rights)
-
-
-def _section_item(section: Section, entries: Sequence[Entry], request: HttpRequest) -> dict[str, Any]:
-    pages = [
-        {
-            "title": entry.title,
-            "help": entry.help,
-            "link": _address(entry),
-            "section": entry.section,
-            "listed": True,
-            "changes": _may_do_more_than_read(entry, request),
-        }
-        for entry in entries
-    ]
-    return {"title": section.title, "icon": section.icon, "link": pages[0]["link"], "items": pages}
+    return {
+        "title": entry.title,
+        "help": entry.help,
+        "link": _address(entry),
+        "section": entry.section,
+        "listed": True,
+        "changes": any(request.user.has_perm(f"{opts.app_label}.{right}") for right in rights),
+    }
 
 
 def _address(entry: Entry) -> str:

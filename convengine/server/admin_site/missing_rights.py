@@ -46,14 +46,10 @@ def explain_refusal(request: HttpRequest, exception: Exception) -> Iterator[str]
     groups = ", ".join(titles.get(name, name) for name in names)
     member = f"Your groups: {groups}." if groups else "You are in no group."
     yield f"You are signed in as {user.get_username()}. {member}"
-    yield _describe_administrators()
-
-
-def _describe_administrators() -> str:
     users: Any = get_user_model()
     administrators = users.objects.filter(is_superuser=True, is_active=True).order_by(users.USERNAME_FIELD)[:NAMED]
     names = ", ".join(user.get_full_name() or user.get_username() for user in administrators)
-    return f"If you need it, ask an administrator: {names}." if names else "If you need it, ask an administrator."
+    yield f"If you need it, ask an administrator: {names}." if names else "If you need it, ask an administrator."
 
 
 def _find_missing_right(request: HttpRequest) -> str:

@@ -123,12 +123,9 @@ def _describe_intent(snapshot: Snapshot, match: IntentMatch, *, is_meant: bool) 
     url = row_url(rows.Classifier.table, phrase.key) if isinstance(phrase.key, int) else ""
     name = get_intent_name(snapshot, match.intent)
     text = shorten_line(phrase.text, _LONGEST)
-    return IntentLine(name, format_confidence(match.confidence), text, url, is_meant, _describe_cosines(match))
-
-
-def _describe_cosines(match: IntentMatch) -> str:
     parts = zip(("question", "question with answer", "answer"), match.cosines, strict=False)
-    return ", ".join(f"{name} {cosine:.2f}" for name, cosine in parts)
+    cosines = ", ".join(f"{part} {cosine:.2f}" for part, cosine in parts)
+    return IntentLine(name, format_confidence(match.confidence), text, url, is_meant, cosines)
 
 
 def _describe_difference(snapshot: Snapshot, ranked: Sequence[IntentMatch], recorded: Mapping[Any, float]) -> str:
@@ -153,13 +150,16 @@ def _advise(snapshot: Snapshot, account: MatchAccount, text: str) -> Iterator[st
         yield "No intent is near. If the message means one, add it as a phrase of that intent."
     elif len(hits) == 1 and list_keys(hits[0].phrase.text) == list_keys(text):
         yield f"The message is {_quote(hits[0].phrase)}. If it means another intent, move the phrase there."
-    elif len(hits) == 1 or not near[0].is_identical:
-        # A message that is a phrase word for word means the intent of that phrase.
-        yield _advise_to_add(names, is_sure=len(hits) == 1)
-    else:
+    elif len(hits) == 1:
+        yield f"If the message does not mean {names[0]}, add it as a phrase of the intent that it means."
+    elif near[0].is_identical:
         # An identical phrase is always meant, so it is one of the hits; here others are within the margin.
         first, second = (f"{_quote(match.phrase)} of {_quote_intent(snapshot, match.intent)}" for match in hits[:2])
         yield f"The message has the telling words of {first} and of {second}. Delete one of them, or reword it."
+    elif len(names) == 1:
+        yield f"If the message means {names[0]}, add it as a phrase of {names[0]}."
+    else:
+        yield f"If the message means one of {join_alternatives(names)}, add it as a phrase of that intent."
     if account.stray:
         stray, nearer = account.stray
         own, other = (_quote_intent(snapshot, each.intent) for each in account.stray)
@@ -167,14 +167,6 @@ def _advise(snapshot: Snapshot, account: MatchAccount, text: str) -> Iterator[st
             f"{_quote(stray, 'The phrase')} of {own} is more like “{shorten_line(nearer.text, _LONGEST)}” of {other} "
             f"than like the other phrases of {own}. If it means {other}, move it there."
         )
-
-
-def _advise_to_add(names: Sequence[str], *, is_sure: bool) -> str:
-    if is_sure:
-        return f"If the message does not mean {names[0]}, add it as a phrase of the intent that it means."
-    if len(names) == 1:
-        return f"If the message means {names[0]}, add it as a phrase of {names[0]}."
-    return f"If the message means one of {join_alternatives(names)}, add it as a phrase of that intent."
 
 
 def _quote_intent(snapshot: Snapshot, intent: str) -> str:

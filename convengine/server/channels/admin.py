@@ -69,15 +69,12 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def _post_clean(self) -> None:
         if self.provider_kind:
-            self._store_fields_of_provider(self.provider_kind)
+            self.instance.provider = self.provider_kind.name
+            for kind in ("secret", "setting"):
+                names = [name for name in self.cleaned_data if name.startswith(f"{kind}_")]
+                values = {name.removeprefix(f"{kind}_"): self.cleaned_data[name].strip() for name in names}
+                setattr(self.instance, f"{kind}s", {name: value for name, value in values.items() if value})
         super()._post_clean()  # type: ignore[misc]
-
-    def _store_fields_of_provider(self, provider: Provider) -> None:
-        self.instance.provider = provider.name
-        for kind in ("secret", "setting"):
-            names = [name for name in self.cleaned_data if name.startswith(f"{kind}_")]
-            values = {name.removeprefix(f"{kind}_"): self.cleaned_data[name].strip() for name in names}
-            setattr(self.instance, f"{kind}s", {name: value for name, value in values.items() if value})
 
 
 def build_form(provider: Provider) -> type[ChannelForm]:
@@ -264,15 +261,12 @@ class ChannelMessageAdmin(ByConversation):
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """With the button that sends it again, or while the result of a test is awaited."""
         row = self.find_row(request, object_id, None)
-        may_resend = row is not None and row.status == OutboxStatus.FAILED and self._may_resend(request)
+        user: Any = request.user
+        may_resend = row is not None and row.status == OutboxStatus.FAILED and user.has_perm(_CHANGE)
         is_tried_first = row is not None and row.status == OutboxStatus.PENDING and not row.error
         is_awaited = is_tried_first and not row.conversation_id
         context = {"failed": row if may_resend else None, "is_awaited": is_awaited}
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
-
-    def _may_resend(self, request: HttpRequest) -> bool:
-        user: Any = request.user
-        return bool(user.has_perm(_CHANGE))
 
     @page("<int:pk>/again/", right=_CHANGE, methods=("POST",))
     def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:

@@ -18,7 +18,6 @@ from convengine.engine.turn.codec import clean_texts
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.channels.contract import (
     LONGEST_NAME,
-    Arrival,
     Incoming,
     Received,
     RequestRefused,
@@ -60,7 +59,10 @@ def receive(request: HttpRequest, name: str) -> HttpResponse:
     if channel is None:
         return _refuse(404, "CHANNEL_UNKNOWN", f"There is no channel {name}, or it is off.")
     try:
-        arrival = _read(request, channel)
+        provider, secrets = find_provider(channel), read_secrets(channel)
+        headers = {header.lower(): value for header, value in request.headers.items()}
+        received = Received(request.method or "", request.GET.dict(), headers, request.body, time.time())
+        arrival = provider.receive(received, secrets, channel.settings)
     except RequestRefused as refused:
         _note_refusal(channel, str(refused))
         return _refuse(403, "REQUEST_REFUSED", str(refused))
@@ -78,13 +80,6 @@ def receive(request: HttpRequest, name: str) -> HttpResponse:
         store_receipt(channel, receipt)
     _note(channel, "last_request_at")
     return HttpResponse(arrival.reply, content_type="text/plain")
-
-
-def _read(request: HttpRequest, channel: CeChannel) -> Arrival:
-    provider, secrets = find_provider(channel), read_secrets(channel)
-    headers = {name.lower(): value for name, value in request.headers.items()}
-    received = Received(request.method or "", request.GET.dict(), headers, request.body, time.time())
-    return provider.receive(received, secrets, channel.settings)
 
 
 def _is_too_old(message: Incoming) -> bool:

@@ -48,7 +48,10 @@ async def send_message(row: CeChannelMessage) -> None:
     """Send a message once. Raises ToolFault; SendFailed, which is one, when the provider said what to do next."""
     channel = row.channel
     provider = find_provider(channel)
-    await _wait_for_pace(channel.pk, provider.per_second)
+    now = time.monotonic()
+    at = max(_next_at.get(channel.pk, now), now)
+    _next_at[channel.pk] = at + 1 / provider.per_second
+    await asyncio.sleep(at - now)
     call = provider.build_call(row.body, row.recipient, read_secrets(channel), channel.settings)
     result = provider.read_result(*await _call(channel, provider, call))
     if result.message_id:
@@ -82,13 +85,6 @@ async def _acknowledge(channel: CeChannel, provider: Provider, call: Call) -> No
 
 #: When a channel may send next, in this process; read and written in the loop of outgoing calls alone.
 _next_at: dict[int, float] = {}
-
-
-async def _wait_for_pace(channel_id: int, per_second: float) -> None:
-    now = time.monotonic()
-    at = max(_next_at.get(channel_id, now), now)
-    _next_at[channel_id] = at + 1 / per_second
-    await asyncio.sleep(at - now)
 
 
 async def _call(channel: CeChannel, provider: Provider, call: Call, policy: Policy = _POLICY) -> tuple[int, Json, int]:

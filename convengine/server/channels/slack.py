@@ -152,11 +152,13 @@ def _read_event(event: Mapping[str, Json], own: Set[str]) -> Incoming | None:
         return None
     thread, needs_conversation = conversation
     files = [read_attachment("file", file) for file in read_objects(event.get("files"))]
+    # Without mentions, and with the signs that Slack writes as entities.
+    words = html.unescape(_LINK.sub(lambda link: link[2] or link[1], _MENTION.sub("", text))).strip()
     return Incoming(
         f"{event.get('channel')} {event.get('ts')}",
         _name_sender(event.get("channel"), thread),
         # Who only mentions the app greets it.
-        _read_words(text) or ("hello" if text and not files else ""),
+        words or ("hello" if text and not files else ""),
         details=MessageDetails(ChannelUser(read_name(event, "user")), files),
         needs_conversation=needs_conversation,
     )
@@ -170,11 +172,6 @@ def _find_thread(event: Mapping[str, Json], text: str, own: Set[str]) -> tuple[s
     if event.get("type") == "app_mention" or not own.isdisjoint(_MENTION.findall(text)):
         return thread or str(event.get("ts")), False
     return (thread, True) if thread and not text.startswith("<@") else None
-
-
-def _read_words(text: str) -> str:
-    """What a message says to a reader: without mentions, and with the signs that Slack writes as entities."""
-    return html.unescape(_LINK.sub(lambda link: link[2] or link[1], _MENTION.sub("", text))).strip()
 
 
 def _is_of_user(event: Mapping[str, Json]) -> bool:

@@ -129,13 +129,15 @@ def _build_message(
     details = _read_details(sent, words if is_button else "", start)
     if chat.get("type") != "private" or not are_names(chat.get("id"), *name) or not (words or details.has_media):
         return None
+    # A button does not tell when it was pressed.
+    at = sent.get("edit_date") or sent.get("date")
     return Incoming(
         f"{chat.get('id')} {''.join(map(str, name))}",
         str(chat.get("id")),
         words,
         locale=read_name(read_part(sent, "from"), "language_code"),
         details=details,
-        at=_read_time(sent),
+        at=float(at) if isinstance(at, int) else None,
         pressed_in=within if is_button else {},
     )
 
@@ -173,9 +175,3 @@ def _read_person(value: Mapping[str, Json]) -> str:
 
 def _read_text(message: Mapping[str, Json]) -> Json:
     return message.get("text") or message.get("caption")
-
-
-def _read_time(message: Mapping[str, Json]) -> float | None:
-    """When it was sent, which a button does not tell."""
-    at = message.get("edit_date") or message.get("date")
-    return float(at) if isinstance(at, int) else None

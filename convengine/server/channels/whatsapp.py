@@ -163,29 +163,16 @@ def _list_messages(value: Mapping[str, Json]) -> Iterator[Incoming]:
 def _read_message(message: Mapping[str, Json], user: str) -> Incoming:
     """A message: its words, or the title of the button or row that the user chose."""
     kind = next((name for name in _ATTACHMENTS if name in message), "")
-    button = _read_button(message)
+    pressed = read_part(message, "interactive")
+    title = read_name(read_part(pressed, str(pressed.get("type"))), "title")
+    button = title or read_name(read_part(message, "button"), "text")
     words = str(read_part(message, "text").get("body") or button or read_part(message, kind).get("caption") or "")
     details = _read_details(message, kind, user, button)
     if not (words.strip() or details.has_media):
         details = replace(details, attachments=[Attachment(read_name(message, "type") or "other")])
-    return Incoming(
-        str(message.get("id")),
-        str(message.get("from")),
-        words.strip(),
-        details=details,
-        at=_read_time(message),
-    )
-
-
-def _read_time(message: Mapping[str, Json]) -> float | None:
-    at = str(message.get("timestamp") or "")
-    return float(at) if at.isascii() and at.isdigit() else None
-
-
-def _read_button(message: Mapping[str, Json]) -> str:
-    pressed = read_part(message, "interactive")
-    title = read_name(read_part(pressed, str(pressed.get("type"))), "title")
-    return title or read_name(read_part(message, "button"), "text")
+    sent_at = str(message.get("timestamp") or "")
+    at = float(sent_at) if sent_at.isascii() and sent_at.isdigit() else None
+    return Incoming(str(message.get("id")), str(message.get("from")), words.strip(), details=details, at=at)
 
 
 def _read_details(message: Mapping[str, Json], kind: str, user: str, button: str) -> MessageDetails:

@@ -76,17 +76,12 @@ def mend_result(result: dict[str, Json]) -> None:
     if not isinstance(result.get("isError", False), bool):
         result["isError"] = str(result["isError"]).lower() in ("true", "1")
         warnings.append("“isError” is neither true nor false.")
-    meta = _take_meta(result, warnings)
+    meta = result.pop("_meta", None) or {}
+    if not isinstance(meta, dict):
+        meta = {}
+        warnings.append("“_meta” is not an object. It is left out.")
     if meta or warnings:
         result["_meta"] = {**meta, **({_KEY: warnings} if warnings else {})}
-
-
-def _take_meta(result: dict[str, Json], warnings: list[str]) -> Mapping[str, Json]:
-    meta = result.pop("_meta", None) or {}
-    if isinstance(meta, dict):
-        return meta
-    warnings.append("“_meta” is not an object. It is left out.")
-    return {}
 
 
 def _mend_content(result: Mapping[str, Json], warnings: list[str]) -> Iterator[Json]:
@@ -100,8 +95,9 @@ def _mend_content(result: Mapping[str, Json], warnings: list[str]) -> Iterator[J
         if _is_known(part):
             yield part
         else:
-            warnings.append(_describe_part(number, part))
-            own = part.get("text") if isinstance(part, Mapping) else part
+            kind, own = (part.get("type"), part.get("text")) if isinstance(part, Mapping) else (None, part)
+            which = f"of the type “{kind}” is unknown or incomplete" if isinstance(kind, str) else "has no type"
+            warnings.append(f"Part {number} of the content {which}. It is taken as text.")
             yield _make_text(own if isinstance(own, str) else dumps(part))
 
 
@@ -126,12 +122,6 @@ def _is_known(part: Json) -> bool:
         CallToolResult.model_validate({"content": [part]}, by_name=False)
         return True
     return False
-
-
-def _describe_part(number: int, part: Json) -> str:
-    kind = part.get("type") if isinstance(part, Mapping) else None
-    which = f"of the type “{kind}” is unknown or incomplete" if isinstance(kind, str) else "has no type"
-    return f"Part {number} of the content {which}. It is taken as text."
 
 
 def _make_text(text: str) -> Json:

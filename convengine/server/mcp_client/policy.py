@@ -60,17 +60,23 @@ class Policy:
         """How to reach the row's server. Raises NotAllowed."""
         transport = code(server.transport)
         if transport == "STDIO":
-            return Target(
-                server.name,
-                transport,
-                self._command(server.command or ""),
-                tuple(str(arg) for arg in server.args_json or ()),
-                tuple(self._environment(server.env_json)),
-            )
+            command = server.command or ""
+            if command not in self.commands:
+                allowed = join_names(self.commands)
+                raise NotAllowed(f"The command {command!r} may not be started here. Allowed: {allowed}.")
+            env = self._fill_variables(server.env_json)
+            if dangerous := next((name for name, _ in env if _LOADS_CODE.fullmatch(name.upper())), None):
+                raise NotAllowed(
+                    f"The variable {dangerous} may not be set for a command: it can make it run other code."
+                )
+            return Target(server.name, transport, command, tuple(map(str, server.args_json or ())), tuple(env))
+        url = server.url or ""
+        if not self.allows_host(url):
+            raise NotAllowed(f"The host of {url!r} may not be reached from here. Allowed: {join_names(self.hosts)}.")
         return Target(
             server.name,
             transport,
-            url=self._url(server.url or ""),
+            url=url,
             headers=tuple(self._fill_variables(server.headers_json)),
             private_hosts=self.private_hosts,
         )
@@ -85,23 +91,6 @@ class Policy:
         if parts.scheme not in ("http", "https") or not host or parts.username is not None:
             return False
         return is_listed(host, port or (443 if parts.scheme == "https" else 80), self.hosts)
-
-    def _command(self, command: str) -> str:
-        if command not in self.commands:
-            raise NotAllowed(f"The command {command!r} may not be started here. Allowed: {join_names(self.commands)}.")
-        return command
-
-    def _url(self, url: str) -> str:
-        if not self.allows_host(url):
-            raise NotAllowed(f"The host of {url!r} may not be reached from here. Allowed: {join_names(self.hosts)}.")
-        return url
-
-    def _environment(self, env: Json) -> list[tuple[str, str]]:
-        filled = self._fill_variables(env)
-        for name, _ in filled:
-            if _LOADS_CODE.fullmatch(name.upper()):
-                raise NotAllowed(f"The variable {name} may not be set for a command: it can make it run other code.")
-        return filled
 
     def _fill_variables(self, values: Json) -> list[tuple[str, str]]:
         """The pairs with every `${NAME}` replaced, in order of their names."""

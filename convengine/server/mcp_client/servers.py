@@ -119,17 +119,13 @@ class Pool:
             try:
                 await connection.open(max(seconds, 0.001))
             except ServerFault as fault:
-                self._record_failure(entry, fault)
+                entry.connection = None
+                entry.not_before = self._clock() + min(BACKOFF_SECONDS * 2**entry.failures, MAX_BACKOFF_SECONDS)
+                entry.failures += 1
+                entry.last_fault = fault.message.rstrip(".") + "."
                 raise
             entry.failures, entry.not_before = 0, 0.0
             return connection, True
-
-    def _record_failure(self, entry: _TargetEntry, fault: ServerFault) -> None:
-        pause = min(BACKOFF_SECONDS * 2**entry.failures, MAX_BACKOFF_SECONDS)
-        entry.connection = None
-        entry.failures += 1
-        entry.not_before = self._clock() + pause
-        entry.last_fault = fault.message.rstrip(".") + "."
 
     def _get_entry(self, target: Target) -> _TargetEntry:
         """The target's entry. Sessions with an older row of the server, or without users, end."""
