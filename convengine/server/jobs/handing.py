@@ -1,6 +1,5 @@
 """Send work to a worker: by name, with JSON arguments, to the broker."""
 
-from threading import Event
 from typing import Any
 
 import structlog
@@ -9,8 +8,6 @@ from convengine.server.deployment import conf
 from convengine.server.jobs.processes import EMBEDDED
 
 log = structlog.get_logger(__name__)
-#: Set in the processes of a worker.
-is_worker = Event()
 
 
 def hand_over(name: str, *args: Any) -> bool:

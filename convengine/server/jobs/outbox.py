@@ -24,7 +24,8 @@ from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time, describe_fault
 from convengine.server.deployment import conf
 from convengine.server.jobs.background import Background
-from convengine.server.jobs.handing import hand_over, is_worker
+from convengine.server.jobs.handing import hand_over
+from convengine.server.jobs.processes import is_worker
 from convengine.server.outgoing.loop import outgoing
 
 #: Rows that a receiver gets at once from one process.

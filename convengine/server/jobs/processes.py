@@ -2,12 +2,15 @@
 
 import sys
 import tempfile
+from threading import Event
 from urllib.parse import urlsplit
 
 from convengine.engine.extras import describe_missing
 from convengine.server.deployment.supervisor import Child
 
 EMBEDDED = "embedded"
+#: Set in the processes of a worker.
+is_worker = Event()
 _STOP_SECONDS = 10.0
 _APP = ["-A", "convengine.server.jobs.worker"]
 

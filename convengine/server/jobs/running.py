@@ -98,7 +98,25 @@ def run(name: str, by: str = SCHEDULE) -> CeJobRun | None:
         raise NoSuchJob(f"The job {name} does not exist. Jobs: {', '.join(all_jobs())}.")
     create_missing_rows()
     holder = _claim(job, by)
-    return _run_held_job(job, holder) if holder else None
+    if holder is None:
+        return None
+    began, record = time.monotonic(), holder.record
+    with structlog.contextvars.bound_contextvars(job=name, run=record.pk):
+        try:
+            _work(job, holder)
+            holder.ends(JobStatus.OK)
+        except _Lost:
+            record.refresh_from_db()
+            log.warning("job taken over by another process")
+        except Exception as error:
+            log.error("job failed", error=str(error), exc_info=error)
+            _let_go()
+            holder.ends(JobStatus.FAILED, f"{type(error).__name__}: {error}")
+        seconds = round(time.monotonic() - began, 3)
+        metrics.JOB_SECONDS.observe(seconds, name, record.status.lower())
+        tell = log.info if record.counts else log.debug
+        tell("job ended", status=record.status, counts=record.counts, seconds=seconds, started_by=record.started_by)
+    return record
 
 
 @dataclass
@@ -126,7 +144,9 @@ class _Holder:
             if not self._row().update(**values):
                 return
             if failed:
-                self._schedule_retry(now)
+                row = CeJob.objects.get(name=self.job.name)
+                row.due_at = min(row.due_at, now + _RETRY * 2 ** min(row.failures - 1, 10))
+                row.save(update_fields=["due_at"])
             record = self.record
             record.status, record.error, record.finished_at = status.value, error, now
             record.counts = dict(self.counts)
@@ -134,11 +154,6 @@ class _Holder:
 
     def _row(self) -> QuerySet[CeJob]:
         return CeJob.objects.filter(name=self.job.name, lease_token=self.token)
-
-    def _schedule_retry(self, now: datetime) -> None:
-        row = CeJob.objects.get(name=self.job.name)
-        row.due_at = min(row.due_at, now + _RETRY * 2 ** min(row.failures - 1, 10))
-        row.save(update_fields=["due_at"])
 
 
 def _claim(job: Job, by: str) -> _Holder | None:
@@ -181,27 +196,6 @@ def get_lease_end(now: datetime, failures: int = 0) -> datetime:
     """When a lease ends that is taken or renewed now. It doubles, so that a job ends processes ever more rarely."""
     doublings = min(max(failures - 1, 0), _MOST_DOUBLINGS)
     return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS") * 2**doublings)
-
-
-def _run_held_job(job: Job, holder: _Holder) -> CeJobRun:
-    began = time.monotonic()
-    with structlog.contextvars.bound_contextvars(job=job.name, run=holder.record.pk):
-        try:
-            _work(job, holder)
-            holder.ends(JobStatus.OK)
-        except _Lost:
-            holder.record.refresh_from_db()
-            log.warning("job taken over by another process")
-        except Exception as error:
-            log.error("job failed", error=str(error), exc_info=error)
-            _let_go()
-            holder.ends(JobStatus.FAILED, f"{type(error).__name__}: {error}")
-        record = holder.record
-        seconds = round(time.monotonic() - began, 3)
-        metrics.JOB_SECONDS.observe(seconds, job.name, record.status.lower())
-        tell = log.info if record.counts else log.debug
-        tell("job ended", status=record.status, counts=record.counts, seconds=seconds, started_by=record.started_by)
-    return record
 
 
 def _work(job: Job, holder: _Holder, rest: Callable[[float], None] = time.sleep) -> None:

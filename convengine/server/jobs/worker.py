@@ -15,7 +15,7 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
 
 from convengine.server.database.release import release_connections
 from convengine.server.deployment import conf
-from convengine.server.jobs.handing import is_worker
+from convengine.server.jobs.processes import is_worker
 
 app = Celery("convengine", broker=conf.get("BROKER_URL"), set_as_current=False)
 app.conf.update(
