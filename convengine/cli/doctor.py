@@ -71,7 +71,7 @@ def print_report() -> int:
 
 def examine() -> Iterator[Finding]:
     """All findings. What cannot be examined without the settings or the database is left out."""
-    yield from _examine_python()
+    yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {describe_version()}")
     yield from examine_names()
     yield from _examine_project()
     problem = _load_settings()
@@ -90,10 +90,6 @@ def examine() -> Iterator[Finding]:
         yield from _examine_people()
     yield from _examine_broker()
     yield from _examine_models()
-
-
-def _examine_python() -> Iterator[Finding]:
-    yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {describe_version()}")
 
 
 def examine_names(search_path: Sequence[str] = sys.path) -> Iterator[Finding]:
@@ -246,6 +242,8 @@ def _examine_database() -> Iterator[Finding]:
 
 
 def _examine_configuration() -> Iterator[Finding]:
+    from django.core.management import CommandError, call_command
+
     from convengine.server.interfaces.configuration import configuration
 
     snapshot = configuration().current()
@@ -254,21 +252,15 @@ def _examine_configuration() -> Iterator[Finding]:
         yield Finding(Level.MISSING, "configuration", "It is empty.", "convengine import FILE --apply")
         return
     text = f"release {snapshot.config_version}, {describe_count(count, 'intent')}"
-    if errors := _count_errors():
+    printed = StringIO()
+    with suppress(CommandError):
+        # The errors that `convengine check` finds in a few seconds.
+        call_command(load_management_command("config_check"), json=True, seconds=_CHECK_SECONDS, stdout=printed)
+    if errors := int(json.loads(printed.getvalue())["errorCount"]):
         text += f", {describe_count(errors, 'error')}"
         yield Finding(Level.WRONG, "configuration", text, "convengine check lists the errors.")
     else:
         yield Finding(Level.FINE, "configuration", text)
-
-
-def _count_errors() -> int:
-    """The errors that `convengine check` finds in a few seconds."""
-    from django.core.management import CommandError, call_command
-
-    printed = StringIO()
-    with suppress(CommandError):
-        call_command(load_management_command("config_check"), json=True, seconds=_CHECK_SECONDS, stdout=printed)
-    return int(json.loads(printed.getvalue())["errorCount"])
 
 
 def _examine_servers() -> Iterator[Finding]:

@@ -117,7 +117,16 @@ def use_project(command: Command | None = None) -> Path:
     if str(folder) not in inherited:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), *filter(None, inherited)])
     if command and command.words == "demo" and project is not None:
-        _leave_project(folder / "var" / "demo")
+        # The demonstration uses nothing of the project: not its `.env`, database, broker, code or settings.
+        data = str(folder / "var" / "demo")
+        os.environ |= {
+            "CE_PROJECT_DIR": data,
+            "CE_VAR_DIR": data,
+            "DJANGO_SETTINGS_MODULE": SETTINGS,
+            "CE_EXTENSIONS": demo_extension(),
+            **dict.fromkeys(_OF_PROJECT, ""),
+        }
+        project_folder.cache_clear()
         project = None
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", (project or {}).get("settings", SETTINGS))
     if command and command.plays_conversations:
@@ -127,18 +136,6 @@ def use_project(command: Command | None = None) -> Path:
         if command.words == "demo" and not os.environ.get("CE_SECRET_KEY"):
             make_secret(Path(os.environ.get("CE_VAR_DIR") or folder / "var") / SECRET_FILE)
     return folder
-
-
-def _leave_project(data: Path) -> None:
-    """Let the demonstration use nothing of the project: not its `.env`, database, broker, code or settings."""
-    os.environ |= {
-        "CE_PROJECT_DIR": str(data),
-        "CE_VAR_DIR": str(data),
-        "DJANGO_SETTINGS_MODULE": SETTINGS,
-        "CE_EXTENSIONS": demo_extension(),
-        **dict.fromkeys(_OF_PROJECT, ""),
-    }
-    project_folder.cache_clear()
 
 
 def make_secret(file: Path) -> None:
@@ -202,7 +199,13 @@ def _explain_start(problem: Exception) -> list[str]:
 
     settings = os.environ["DJANGO_SETTINGS_MODULE"]
     if isinstance(problem, ImproperlyConfigured):
-        return [f"Cannot start: {problem}", *_name_missing_project(problem), *_name_misspelt()]
+        from convengine.server.deployment.environment import describe_misspelt
+
+        lines = [f"Cannot start: {problem}"]
+        # In a folder without a project there is no `.env`, so the secret is what is missing first.
+        if "CE_SECRET_KEY" in str(problem) and not is_project(project_folder()):
+            lines.append(f"There is no project in {project_folder()} or above it. {FIND_PROJECT}")
+        return lines + describe_misspelt()
     if isinstance(problem, ModuleNotFoundError):
         is_missing = problem.name == settings.partition(".")[0]
         return [f"Cannot start: the settings {settings} do not exist."] if is_missing else []
@@ -216,44 +219,23 @@ def _run_printing(run: Callable[[], int | None]) -> int:
     try:
         return run() or 0
     except BrokenPipeError:
-        if not _is_output_closed():
+        # Other pipes and connections break, too.
+        poll = select.poll()
+        poll.register(sys.stdout, 0)
+        if not poll.poll(0):
             raise
         return 0
     finally:
-        _flush_output()
-
-
-def _is_output_closed() -> bool:
-    """True if nobody reads the output any more: other pipes and connections break, too."""
-    poll = select.poll()
-    poll.register(sys.stdout, 0)
-    return bool(poll.poll(0))
-
-
-def _flush_output() -> None:
-    """Not at the end of the process, where nothing catches the error, and without hiding how the command ended."""
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        # The reader of the output closed it, as `head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Not at the end of the process, where nothing catches the error, and without hiding how the command ended.
+        try:
+            sys.stdout.flush()
+        except BrokenPipeError:
+            # The reader of the output closed it, as `head` does.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _create_parser(create: Callable[..., Any], typed: str, prog_name: str, subcommand: str, **options: Any) -> Any:
     return create("convengine", typed, **options)
-
-
-def _name_missing_project(problem: Exception) -> list[str]:
-    """In a folder without a project there is no `.env`, so the secret is what is missing first."""
-    if "CE_SECRET_KEY" not in str(problem) or is_project(project_folder()):
-        return []
-    return [f"There is no project in {project_folder()} or above it. {FIND_PROJECT}"]
-
-
-def _name_misspelt() -> list[str]:
-    from convengine.server.deployment.environment import describe_misspelt
-
-    return describe_misspelt()
 
 
 def _find_command(given: Sequence[str]) -> tuple[Command | None, list[str]]:

@@ -67,9 +67,13 @@ def make_project(name: str, folder: Path, *, empty: bool = False) -> list[Path]:
     package = name_package(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise Refused(f"{folder} exists and is not empty. Choose another name, or an empty folder.")
-    made = []
-    for path, source in sorted(_list_sources(empty).items()):
-        parts = [_rename(part, name, package) for part in path.parts]
+    sources, made = _list_files("project"), []
+    if empty:
+        # An empty project has files of its own in place of the example's.
+        frame = {path: file for path, file in sources.items() if path.parts[0] not in _EXAMPLE}
+        sources = frame | _list_files("empty_project")
+    for path, source in sorted(sources.items()):
+        parts = [package if part == NAME else _STORED_AS.get(part, _FOLDERS.get(part, part)) for part in path.parts]
         target = folder.joinpath(*parts)
         target.parent.mkdir(parents=True, exist_ok=True)
         text = source.read_text("utf-8")
@@ -84,15 +88,6 @@ def make_project(name: str, folder: Path, *, empty: bool = False) -> list[Path]:
         example = re.sub(f"^{name}=$", f"{name}={make_secret()}", example, flags=re.MULTILINE)
     env.write_text(example, "utf-8")
     return [*made, lock, env]
-
-
-def _list_sources(empty: bool) -> dict[Path, Path]:
-    """The files of the template by their paths in the project. An empty one has its own in place of the example's."""
-    example = _list_files("project")
-    if not empty:
-        return example
-    frame = {path: file for path, file in example.items() if path.parts[0] not in _EXAMPLE}
-    return frame | _list_files("empty_project")
 
 
 def _list_files(template: str) -> dict[Path, Path]:
@@ -125,7 +120,12 @@ def fill_in(text: str, name: str, package: str) -> str:
 def _lock_installed() -> str:
     """The exact versions of ConvEngine and of what it needs, as this environment has them."""
     versions = {"convengine": __version__}
-    requirements = _list_requirements()
+    try:
+        requirements = [*(distribution("convengine").requires or ())]
+    except PackageNotFoundError:
+        # In a checkout the package is not installed, so its own file says what it needs.
+        project = tomllib.loads((find_shipped("docs").parent / "pyproject.toml").read_text("utf-8"))["project"]
+        requirements = [*project["dependencies"]]
     while requirements:
         name = re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirements.pop(), maxsplit=1)[0]).lower()
         if name in versions:
@@ -137,18 +137,3 @@ def _lock_installed() -> str:
         versions[name] = installed.version
         requirements += installed.requires or ()
     return "# `make lock` takes newer versions.\n" + "".join(f"{name}=={versions[name]}\n" for name in sorted(versions))
-
-
-def _list_requirements() -> list[str]:
-    """What ConvEngine needs. In a checkout the package is not installed, so its own file says it."""
-    try:
-        return [*(distribution("convengine").requires or ())]
-    except PackageNotFoundError:
-        project = tomllib.loads((find_shipped("docs").parent / "pyproject.toml").read_text("utf-8"))["project"]
-        return [*project["dependencies"]]
-
-
-def _rename(part: str, name: str, package: str) -> str:
-    if part == NAME:
-        return package
-    return _STORED_AS.get(part, _FOLDERS.get(part, part))

@@ -1,6 +1,6 @@
 """How well a configuration understands labelled messages, and its own phrases without themselves."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from convengine.engine.text.compare import blank, code
@@ -40,7 +40,7 @@ def evaluate_messages(snapshot: Snapshot, messages: Sequence[LabelledMessage], *
     names, decide = name_intents(snapshot.rows(rows.Classifier)), decide_by(snapshot)
     outcomes = []
     for done, message in enumerate(labelled, 1):
-        intent = _name_intent(message.intent or "", names)
+        intent = "" if code(message.intent) in ("", UNKNOWN) else names.get(code(message.intent), message.intent or "")
         outcomes.append(IntentOutcome(message.text, intent, decide(message.text), source=message.source))
         report(done, len(labelled))
     unknown = sorted({outcome.intent for outcome in outcomes if outcome.intent} - {*names.values()})
@@ -76,11 +76,6 @@ def _list_phrases(snapshot: Snapshot) -> Sequence[rows.Classifier]:
         and snapshot.is_active(row.intent_code)
         and code(row.intent_code) not in (ANY, UNKNOWN, "")
     ]
-
-
-def _name_intent(intent: str, names: Mapping[str, str]) -> str:
-    """A labelled intent as the configuration spells it; blank for one that means none of them."""
-    return "" if code(intent) in ("", UNKNOWN) else names.get(code(intent), intent)
 
 
 def _note(text: str, names: Sequence[str]) -> list[str]:

@@ -10,7 +10,7 @@ from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.evaluation.labelled import LabelledMessage
-from convengine.evaluation.read import CorpusReader, EvaluationError, Result
+from convengine.evaluation.read import CorpusReader, EvaluationError
 from convengine.evaluation.read_score import Outcome, judge
 from convengine.files.json_text import read_json
 from convengine.files.unreadable import Unreadable
@@ -44,7 +44,10 @@ def read_fields(snapshot: Snapshot, messages: Sequence[LabelledMessage]) -> tupl
     for message in messages:
         if message.values:
             intent = code(message.intent)
-            schema = _choose_form(forms.get(intent, ()), message.values)
+            names = message.values.keys()
+            schema: Mapping[str, Json] = max(
+                forms.get(intent, ()), key=lambda form: len(names & form.get("properties", {}).keys()), default={}
+            )
             known = {name: value for name, value in message.values.items() if name in schema.get("properties", {})}
             homeless.update(
                 f"{name} of {intent}" if intent else f"{name} without an intent"
@@ -63,11 +66,6 @@ def _list_forms(snapshot: Snapshot) -> Mapping[str, Sequence[Mapping[str, Json]]
         if isinstance(row.json_schema, Mapping):
             forms[code(row.intent_code)].append(row.json_schema)
     return forms
-
-
-def _choose_form(forms: Sequence[Mapping[str, Json]], values: Mapping[str, Json]) -> Mapping[str, Json]:
-    """Of the forms of an intent, the one with most of the values; none of them if it has no form."""
-    return max(forms, key=lambda schema: len(values.keys() & schema.get("properties", {}).keys()), default={})
 
 
 def _read(
@@ -90,8 +88,10 @@ def _read(
         result = reader.read(line)
     except ValueError as error:
         raise EvaluationError(f"{message.source}: {error}") from None
+    values_read = {**result.refused, **result.offered, **result.taken}
     for name, outcome in judge(line, result).items():
-        yield FieldOutcome(message.intent or "", name, outcome, expected.get(name), _find_read(result, name), message)
+        value = values_read.get(name)
+        yield FieldOutcome(message.intent or "", name, outcome, expected.get(name), value, message)
 
 
 def _convert(value: Json, declared: Json) -> Json:
@@ -104,10 +104,6 @@ def _convert(value: Json, declared: Json) -> Json:
         return value
 
 
-def _find_read(result: Result, name: str) -> Json:
-    return result.taken.get(name, result.offered.get(name, result.refused.get(name)))
-
-
 def summarize_fields(outcomes: Sequence[FieldOutcome]) -> dict[str, Any]:
     """The measures of fields as a document of JSON, with the messages whose values were not taken."""
     counts: defaultdict[tuple[str, str], Counter[Outcome]] = defaultdict(Counter)
@@ -115,20 +111,16 @@ def summarize_fields(outcomes: Sequence[FieldOutcome]) -> dict[str, Any]:
         counts[each.intent, each.field][each.outcome] += 1
     total = sum(counts.values(), Counter())
     values = total.total() - total[Outcome.INVENTED]
-    fields = [
-        {"intent": intent, "field": name, "values": own.total() - own[Outcome.INVENTED], **_name_counts(own)}
-        for (intent, name), own in counts.items()
-    ]
+    fields = []
+    for (intent, name), own in counts.items():
+        named: dict[str, Any] = {_name(outcome): own[outcome] for outcome in Outcome}
+        fields.append({"intent": intent, "field": name, "values": own.total() - own[Outcome.INVENTED], **named})
     return {
         "values": values,
         "taken": round(total[Outcome.RIGHT] / values, 4) if values else None,
         "fields": sorted(fields, key=lambda each: (each["taken"] - each["values"] - each["invented"], each["field"])),
         "faults": [_describe(each) for each in outcomes if each.outcome is not Outcome.RIGHT],
     }
-
-
-def _name_counts(counts: Counter[Outcome]) -> dict[str, int]:
-    return {_name(outcome): counts[outcome] for outcome in Outcome}
 
 
 def _name(outcome: Outcome) -> str:

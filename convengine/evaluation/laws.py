@@ -65,12 +65,9 @@ def _is_replaced(understanding: Understanding, span: Span, takers: Collection[st
 
 def _answers(result: Taken | Offered | Refused, start: int, end: int, takers: Collection[str]) -> bool:
     """True for what is at these positions of the message, and for one of several candidates, or without a position."""
-    is_of_field = result.field in takers and (not result.end or _has_candidates(result))
+    is_choice = isinstance(result, Refused) and "candidates" in result.data
+    is_of_field = result.field in takers and (not result.end or is_choice)
     return (result.start < end and start < result.end) or is_of_field
-
-
-def _has_candidates(result: Taken | Offered | Refused) -> bool:
-    return isinstance(result, Refused) and "candidates" in result.data
 
 
 def list_overwritten(form: OpenForm, reading: Reading, held: Mapping[str, Json]) -> Iterator[str]:

@@ -50,13 +50,17 @@ def summarize_intents(outcomes: Sequence[IntentOutcome]) -> dict[str, Any]:
     right = sum(outcome.is_right for outcome in meant)
     claimed = sum(bool(outcome.claimed) for outcome in outcomes)
     strange = [outcome for outcome in outcomes if not outcome.intent]
+    first_three = sum(
+        outcome.intent in [ranked.intent for ranked in outcome.decision.ranked[:_FIRST]] for outcome in meant
+    )
+
     intents = _summarize_each(outcomes)
     return {
         "messages": len(outcomes),
         "precision": _share(right, claimed),
         "recall": _share(right, len(meant)),
         "near": _share(sum(outcome.is_near for outcome in meant), len(meant)),
-        "firstThree": _share(sum(_is_among_first(outcome) for outcome in meant), len(meant)),
+        "firstThree": _share(first_three, len(meant)),
         "recallAtPrecision": {"precision": _PRECISION, **_find_recall_at(outcomes, len(meant))},
         "noneOfThem": {
             "messages": len(strange),
@@ -84,10 +88,6 @@ def _average(intents: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> di
 
 def _share(count: int, total: int) -> float | None:
     return round(count / total, 4) if total else None
-
-
-def _is_among_first(outcome: IntentOutcome) -> bool:
-    return outcome.intent in [ranked.intent for ranked in outcome.decision.ranked[:_FIRST]]
 
 
 def _find_recall_at(outcomes: Sequence[IntentOutcome], total: int) -> dict[str, float | None]:

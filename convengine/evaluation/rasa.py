@@ -37,7 +37,10 @@ def read_rasa(document: Mapping[str, Any]) -> Iterator[RasaExample]:
         for text in _list_examples(section)
     }
     for section in sections:
-        yield from _read_section(section, synonyms)
+        if "intent" in section:
+            intent = str(section["intent"])
+            for number, text in enumerate(_list_examples(section), 1):
+                yield replace(_read_marks(text, synonyms), intent=intent, position=f"{intent}, example {number}")
     for story in _list(document.get("stories")):
         if isinstance(story, dict):
             yield from _read_story(story, synonyms)
@@ -50,13 +53,6 @@ def count_other_sections(document: Mapping[str, Any]) -> Mapping[str, int]:
         for key, words in _OTHER_SECTIONS.items()
     }
     return {words: count for words, count in counts.items() if count}
-
-
-def _read_section(section: Mapping[str, Any], synonyms: Mapping[str, str]) -> Iterator[RasaExample]:
-    if "intent" in section:
-        intent = str(section["intent"])
-        for number, text in enumerate(_list_examples(section), 1):
-            yield replace(_read_marks(text, synonyms), intent=intent, position=f"{intent}, example {number}")
 
 
 def _read_story(story: Mapping[str, Any], synonyms: Mapping[str, str]) -> Iterator[RasaExample]:

@@ -92,21 +92,24 @@ class FormReader:
         text, locale = str(line["say"]), line.get("locale") or LOCALE
         tables, fillers = get_tables(locale), list_fillers(self.form)
         specs = [field.spec for field in self.fields]
-        lexicon = self._find_lexicon(tables)
-        learned = UnrecordedDecisions()
+        if tables not in self._lexicons:
+            self._lexicons[tables] = make_lexicon(self.fields, tables.lexicon, fillers, self._own_words)
+        lexicon, learned = self._lexicons[tables], UnrecordedDecisions()
         by_tables = understand(text[:MOST_CHARACTERS], tables, FINDERS, specs, lexicon, fillers, learned=learned)
         asked_field = self.form.field(str(line.get("asked") or ""))
         is_text = asked_field is not None and asked_field.spec.kind in (Kind.TEXT, Kind.PERSON)
         is_taken = line.get("opener") or (is_text and holds(Principle.ASKED_TEXTS))
         understanding = by_tables if is_taken else add_learned_moves(by_tables)
-        form, situation = self._open_form(line), self._describe_situation(line, locale)
+        form, now = self._open_form(line), datetime.fromisoformat(line.get("now") or NOW)
+        held = dict(line.get("held") or {})
+        situation = Situation(
+            now,
+            locale=locale,
+            listed_options=asked_field.choices if asked_field else (),
+            held=held,
+            earlier_days=find_earlier_days(self.form, held, now.date()),
+        )
         return _describe(line, understanding, form, read_into_form(understanding, form, FINDERS, situation))
-
-    def _find_lexicon(self, tables: Tables) -> Lexicon:
-        if tables not in self._lexicons:
-            words = self._own_words
-            self._lexicons[tables] = make_lexicon(self.fields, tables.lexicon, list_fillers(self.form), words)
-        return self._lexicons[tables]
 
     @cached_property
     def _own_words(self) -> frozenset[str]:
@@ -123,18 +126,6 @@ class FormReader:
             is_confirming=bool(line.get("confirming")),
             is_opener=opener,
             own_words=self._own_words if opener else frozenset(),
-        )
-
-    def _describe_situation(self, line: Mapping[str, Json], locale: str) -> Situation:
-        now = datetime.fromisoformat(line.get("now") or NOW)
-        held = dict(line.get("held") or {})
-        asked_field = self.form.field(str(line.get("asked") or ""))
-        return Situation(
-            now,
-            locale=locale,
-            listed_options=asked_field.choices if asked_field else (),
-            held=held,
-            earlier_days=find_earlier_days(self.form, held, now.date()),
         )
 
 

@@ -97,17 +97,14 @@ def _judge_span(text: str, result: Result, name: str, span: Sequence[int]) -> Ou
         first, last = result.positions[name]
         rest = f"{text[start : max(first, start)]} {text[min(last, end) : end]}"
         beside = f"{text[first : max(first, start)]} {text[min(last, end) : last]}"
-        is_right = max(first, start) < min(last, end) and not (_says_more(rest) or any(map(str.isdigit, beside)))
+        says_more = not _SMALL.issuperset(word.strip(_SIGNS) for word in rest.casefold().split())
+        is_right = max(first, start) < min(last, end) and not (says_more or any(map(str.isdigit, beside)))
         if _equals(result.taken.get(name), text[first:last]):
             is_right = _equals(text[first:last], text[start:end])
         if name in result.offered:
             return Outcome.OFFERED if is_right else Outcome.MISSED
         return Outcome.RIGHT if is_right else Outcome.WRONG
     return Outcome.REFUSED if name in result.refused else Outcome.MISSED
-
-
-def _says_more(rest: str) -> bool:
-    return not _SMALL.issuperset(word.strip(_SIGNS) for word in rest.casefold().split())
 
 
 def _equals(value: Json, other: Json) -> bool:

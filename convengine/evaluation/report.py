@@ -109,15 +109,11 @@ def _format_confusions(confusions: Sequence[Mapping[str, Any]]) -> Iterator[str]
     for confusion in confusions[:_CONFUSIONS]:
         yield f"{confusion['count']:>4}  {confusion['intent'] or 'none of them'} → {confusion['decision']}"
         for message in confusion["messages"][:_EXAMPLES]:
-            yield f"        “{message['message']}”{_explain(message, confusion['decision'])}"
+            spoke = next((each for each in message["ranked"] if each["intent"] == confusion["decision"]), None)
+            reason = f" by “{spoke['phrase']}” ({spoke['confidence']:.2f})" if spoke else ""
+            yield f"        “{message['message']}”{reason}"
     if len(confusions) > _CONFUSIONS:
         yield f"      and {_count(len(confusions) - _CONFUSIONS, 'more pair')}"
-
-
-def _explain(message: Mapping[str, Any], decided: str) -> str:
-    """The phrase that spoke for the decided intent."""
-    spoke = next((each for each in message["ranked"] if each["intent"] == decided), None)
-    return f" by “{spoke['phrase']}” ({spoke['confidence']:.2f})" if spoke else ""
 
 
 def _format_undecided(undecided: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -212,9 +208,14 @@ def write_rasa_files(intents: Mapping[str, Any], folder: Path) -> None:
     averages = {f"{name} avg": _name_measures(intents[name], total) for name in ("macro", "weighted")}
     report |= {"accuracy": intents["recall"], **averages}
     errors = [
-        {"text": message["message"], "intent": confusion["intent"], "intent_prediction": _find_prediction(message)}
+        {
+            "text": message["message"],
+            "intent": confusion["intent"],
+            "intent_prediction": {"name": best["intent"], "confidence": best["confidence"]},
+        }
         for confusion in intents["confusions"]
         for message in confusion["messages"]
+        for best in (message["ranked"][0],)
     ]
     errors += [
         {"text": each["message"], "intent": each["intent"], "intent_prediction": {"name": None, "confidence": 0.0}}
@@ -229,11 +230,6 @@ def write_rasa_files(intents: Mapping[str, Any], folder: Path) -> None:
 def _name_measures(measures: Mapping[str, Any], support: int) -> dict[str, Any]:
     values = {label: measures[name] or 0.0 for label, name in _RASA_NAMES.items()}
     return {**values, "support": support}
-
-
-def _find_prediction(message: Mapping[str, Any]) -> dict[str, Any]:
-    best = message["ranked"][0]
-    return {"name": best["intent"], "confidence": best["confidence"]}
 
 
 def format_xml(root: Xml.Element) -> str:
