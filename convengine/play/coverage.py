@@ -46,8 +46,17 @@ class Coverage:
 
     def add_configuration(self, snapshot: Snapshot) -> None:
         """Add everything that a configuration lets a turn reach."""
-        for key, kind, name in _list_items(snapshot):
-            self.items.setdefault(key, CoveredItem(kind, name))
+        for kind, row_type in _ROW_TYPES:
+            for row in snapshot.enabled_rows(row_type):
+                if snapshot.is_active(getattr(row, "intent_code", ANY)):
+                    about = describe_rule(row) if isinstance(row, rows.Rule) else name_row(row.table, row)
+                    name = f"{shorten(about, _LONGEST)} ({row.table} {row.pk})"
+                    self.items.setdefault((row.table, str(row.pk)), CoveredItem(kind, name))
+        for intent, state in dict.fromkeys(_list_states(snapshot)):
+            self.items.setdefault((STATES, intent, state), CoveredItem(STATES, f"{intent} in {state}"))
+        for intent, start, end in dict.fromkeys(_list_moves(snapshot)):
+            move = f"{intent} from {'any state' if start == ANY else start} to {end}"
+            self.items.setdefault((MOVES, intent, start, end), CoveredItem(MOVES, move))
 
     def add_turn(
         self, scenario: str, deciding_rows: Iterable[tuple[str, str]], positions: Sequence[tuple[str, str]]
@@ -108,24 +117,6 @@ def serialize_coverage(coverage: Coverage) -> dict[str, object]:
 def _percentage(items: Iterable[CoveredItem]) -> float:
     counted = list(items)
     return 100 * sum(bool(item.scenarios) for item in counted) / len(counted) if counted else 0.0
-
-
-def _list_items(snapshot: Snapshot) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    """(key, kind, name) of everything that can be reached."""
-    for kind, row_type in _ROW_TYPES:
-        for row in snapshot.enabled_rows(row_type):
-            if snapshot.is_active(getattr(row, "intent_code", ANY)):
-                yield (row.table, str(row.pk)), kind, _name_row(row)
-    for intent, state in dict.fromkeys(_list_states(snapshot)):
-        yield (STATES, intent, state), STATES, f"{intent} in {state}"
-    for intent, start, end in dict.fromkeys(_list_moves(snapshot)):
-        origin = "any state" if start == ANY else start
-        yield (MOVES, intent, start, end), MOVES, f"{intent} from {origin} to {end}"
-
-
-def _name_row(row: Row) -> str:
-    about = describe_rule(row) if isinstance(row, rows.Rule) else name_row(row.table, row)
-    return f"{shorten(about, _LONGEST)} ({row.table} {row.pk})"
 
 
 def _list_states(snapshot: Snapshot) -> Iterator[tuple[str, str]]:

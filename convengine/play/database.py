@@ -15,7 +15,7 @@ from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.play import tables
 from convengine.play.configurations import ConfigurationSource, Rows
-from convengine.play.scenario import BEGINNING, MAIN, Edge, Edit, Scenario, Start, ThreadName
+from convengine.play.scenario import BEGINNING, MAIN, Edit, Scenario, Start, ThreadName
 from convengine.server.deployment import environment
 from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeThread
@@ -155,7 +155,11 @@ def build_world(scenario: Scenario) -> dict[str, uuid.UUID]:
     with transaction.atomic():
         for table, rows in scenario.tables.items():
             tables.insert(table, rows)
-        tables.insert("ce_state_graph", [_edge_row(edge) for edge in scenario.edges])
+        edges = [
+            {"from_state": edge.start, "to_state": edge.end, **({"intent_code": edge.intent} if edge.intent else {})}
+            for edge in scenario.edges
+        ]
+        tables.insert("ce_state_graph", edges)
         if scenario.start:
             _store_conversation(ids[MAIN], scenario.start, scenario.turns[0].thread)
     return ids
@@ -170,11 +174,6 @@ def apply_edits(edits: Sequence[Edit]) -> None:
             tables.update(edit.table, edit.where, edit.values)
         else:
             tables.delete(edit.table, edit.where)
-
-
-def _edge_row(edge: Edge) -> tables.Row:
-    intent = {"intent_code": edge.intent} if edge.intent else {}
-    return {"from_state": edge.start, "to_state": edge.end, **intent}
 
 
 def _store_conversation(key: uuid.UUID, start: Start, thread: ThreadName | None) -> None:

@@ -12,7 +12,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.play.loading import read_scenario
 from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
-from convengine.play.scenario import BEGINNING, MAIN, STUBS, Scenario, Start, Turn
+from convengine.play.scenario import BEGINNING, MAIN, STUBS, Scenario, Turn
 from convengine.play.schema import ScenarioFileError
 from convengine.play.stubs import ScenarioStubs, build_stubs
 
@@ -44,18 +44,13 @@ def require_in_memory(document: Mapping[str, Json]) -> None:
         raise NeedsDatabase("`extensions: real`")
     turns = document.get("turns")
     for number, turn in enumerate(turns if isinstance(turns, list) else (), start=1):
-        if isinstance(turn, Mapping):
-            _require_turn_in_memory(turn, number)
-
-
-def _require_turn_in_memory(turn: Mapping[str, Json], number: int) -> None:
-    """Raises NeedsDatabase for a turn with edits or a thread, or with an expectation on the session."""
-    for key in DATABASE_TURN_KEYS:
-        if turn.get(key):
+        if not isinstance(turn, Mapping):
+            continue
+        if key := next((key for key in DATABASE_TURN_KEYS if turn.get(key)), ""):
             raise NeedsDatabase(f"`{key}` in turn {number}")
-    expected = turn.get("expect")
-    if isinstance(expected, Mapping) and (keys := _SESSION_KEYS & expected.keys()):
-        raise NeedsDatabase(f"the expectation `{min(keys)}` in turn {number}")
+        expected = turn.get("expect")
+        if isinstance(expected, Mapping) and (keys := _SESSION_KEYS & expected.keys()):
+            raise NeedsDatabase(f"the expectation `{min(keys)}` in turn {number}")
 
 
 def build_test(document: Mapping[str, Json]) -> Scenario:
@@ -83,10 +78,18 @@ class MemoryPlayer:
 
     def __post_init__(self) -> None:
         self.stubs = build_stubs(self.scenario)
-        if self.scenario.start:
-            self._conversations[MAIN] = _restore_conversation(
-                self.scenario.start, self.now, self.workspace, self.channel
-            )
+        start = self.scenario.start
+        if not start:
+            return
+        # The conversation that the first turn finds, as `database.build_world` would store it.
+        columns = dict(start.row)
+        newest = columns.pop("last_turn_no", len(start.history))
+        created = BEGINNING + start.times["created_at"] if "created_at" in start.times else self.now
+        numbers = {"version": newest, "turn_count": newest}
+        row = Conversation(str(uuid.uuid4()), self.workspace, self.channel, created_at=created, **numbers)
+        past = [(user, to_document(TextPayload(text))) for user, text in start.history]
+        loaded = Loaded(replace(row, **columns), list_exchanges(past), dict(start.previous_turn))
+        self._conversations[MAIN] = PlayedConversation(loaded, self.now, newest, past)
 
     def play_all(self) -> Iterator[tuple[Turn, PlayedTurn]]:
         """Play all turns of the scenario, each with what it did."""
@@ -105,14 +108,3 @@ class MemoryPlayer:
         (played,) = play(self.snapshot, before, [message], self.stubs.outside)
         self._conversations[turn.conversation] = played.after
         return played
-
-
-def _restore_conversation(start: Start, now: datetime, workspace: str, channel: str) -> PlayedConversation:
-    """The conversation that the first turn finds, as `database.build_world` would store it."""
-    columns = dict(start.row)
-    newest = columns.pop("last_turn_no", len(start.history))
-    created = BEGINNING + start.times["created_at"] if "created_at" in start.times else now
-    row = Conversation(str(uuid.uuid4()), workspace, channel, created_at=created, version=newest, turn_count=newest)
-    row = replace(row, **columns)
-    past = [(user, to_document(TextPayload(text))) for user, text in start.history]
-    return PlayedConversation(Loaded(row, list_exchanges(past), dict(start.previous_turn)), now, newest, past)

@@ -16,7 +16,8 @@ def format_line(report: Report) -> str:
     """One line: the outcome, and the first failure with the number of the others, or why the scenario was skipped."""
     start = f"{report.outcome:<8}{report.id}"
     if report.failures:
-        return f"{start}: {_format_failure(report.failures[0])}{_format_rest(len(report.failures) - 1)}"
+        others = f" (and {len(report.failures) - 1} more)" if len(report.failures) > 1 else ""
+        return f"{start}: {_format_failure(report.failures[0])}{others}"
     return f"{start}: {report.reason}" if report.reason else start
 
 
@@ -42,7 +43,23 @@ def count_outcomes(reports: Iterable[Report]) -> dict[str, int]:
 
 def as_json(reports: Sequence[Report]) -> dict[str, Any]:
     """Everything, with every failure of every scenario."""
-    return {**count_outcomes(reports), "scenarios": [_report_as_json(report) for report in reports]}
+    scenarios = [
+        {
+            "id": report.id,
+            "file": str(report.file),
+            "title": report.title,
+            "outcome": report.outcome,
+            "reason": report.reason or None,
+            "seconds": round(report.seconds, 3),
+            "explanations": {str(turn): lines for turn, lines in report.explanations.items()},
+            "failures": [
+                {"turn": failure.turn, "where": failure.where, "expected": failure.expected, "got": failure.actual}
+                for failure in report.failures
+            ],
+        }
+        for report in reports
+    ]
+    return {**count_outcomes(reports), "scenarios": scenarios}
 
 
 def as_junit(reports: Sequence[Report]) -> str:
@@ -71,24 +88,3 @@ def format_miss(miss: Miss | Failure) -> str:
 
 def _format_failure(failure: Failure) -> str:
     return f"turn {failure.turn}, {format_miss(failure)}" if failure.turn else format_miss(failure)
-
-
-def _format_rest(number: int) -> str:
-    return f" (and {number} more)" if number else ""
-
-
-def _report_as_json(report: Report) -> dict[str, Any]:
-    """One report as JSON, with every failure and explanation."""
-    return {
-        "id": report.id,
-        "file": str(report.file),
-        "title": report.title,
-        "outcome": report.outcome,
-        "reason": report.reason or None,
-        "seconds": round(report.seconds, 3),
-        "explanations": {str(turn): lines for turn, lines in report.explanations.items()},
-        "failures": [
-            {"turn": failure.turn, "where": failure.where, "expected": failure.expected, "got": failure.actual}
-            for failure in report.failures
-        ],
-    }

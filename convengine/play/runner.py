@@ -176,16 +176,12 @@ def open_world(scenario: Scenario, options: RunOptions = AS_WRITTEN) -> "Iterato
         if options.coverage:
             options.coverage.add_configuration(configuration().current())
         yield ScenarioPlayer(ids, stubs, options.coverage, scenario.id)
-        _save_recording(stubs)
-
-
-def _save_recording(stubs: ScenarioStubs) -> None:
-    """Write what the model of the installation answered, if it was asked. Raises WorldRefused."""
-    if stubs.model.recording:
-        try:
-            stubs.model.recording.save()
-        except OSError as error:
-            raise WorldRefused("recording", "a file that can be written", str(error)) from error
+        # What the model of the installation answered, if it was asked.
+        if stubs.model.recording:
+            try:
+                stubs.model.recording.save()
+            except OSError as error:
+                raise WorldRefused("recording", "a file that can be written", str(error)) from error
 
 
 @dataclass
@@ -218,7 +214,11 @@ class ScenarioPlayer:
         A request that is refused before a turn begins has no events.
         """
         self.stubs.begin(turn)
-        integrator = self._integrator(turn)
+        workspace = turn.thread.workspace_id if turn.thread else DEFAULT_WORKSPACE
+        caller = workspace, turn.may_approve
+        if caller not in self.integrators:
+            self.integrators[caller] = Integrator.for_workspace(workspace, may_approve=turn.may_approve)
+        integrator = self.integrators[caller]
         key: uuid.UUID | None = None
         with _record_calls(self.stubs) as (trail, calls):
             if turn.thread:
@@ -231,26 +231,20 @@ class ScenarioPlayer:
         if conversation_id is None or turn_no is None:
             refusal = f"HTTP status {status}: the request did not become a turn."
             return SeenTurn(turn.user, status, body, _read_conversation(key), read_explanation=lambda: [refusal])
+        names = {"step_name": "stepName", "determinant": "determinant", "level": "level", "text": "text"}
+        progress = [{name: event[sent] for name, sent in names.items()} for event in body.get("verbose") or ()]
         return SeenTurn(
             turn.user,
             status,
             body,
             _read_conversation(key),
-            [_select_progress(event) for event in body.get("verbose") or ()],
+            progress,
             calls,
             trail,
             lambda: integrator.audit(conversation_id, turn_no),
             lambda: turn_reader().explain_turn(conversation_id, turn_no),
             lambda: _list_deciding_rows(conversation_id, turn_no),
         )
-
-    def _integrator(self, turn: Turn) -> Integrator:
-        """The caller with a key of the turn's workspace and scopes."""
-        workspace = turn.thread.workspace_id if turn.thread else DEFAULT_WORKSPACE
-        caller = workspace, turn.may_approve
-        if caller not in self.integrators:
-            self.integrators[caller] = Integrator.for_workspace(workspace, may_approve=turn.may_approve)
-        return self.integrators[caller]
 
 
 #: The events of the turn that runs in this thread.
@@ -295,15 +289,6 @@ def _list_deciding_rows(key: uuid.UUID, turn_no: int) -> list[tuple[str, str]]:
 
 def _read_conversation(key: uuid.UUID | None) -> Json:
     return to_plain(CeConversation.objects.filter(pk=key).values().first()) if key else None
-
-
-def _select_progress(event: Json) -> Json:
-    return {
-        "step_name": event["stepName"],
-        "determinant": event["determinant"],
-        "level": event["level"],
-        "text": event["text"],
-    }
 
 
 @contextmanager

@@ -53,16 +53,21 @@ def breadcrumbs(context: Context) -> list[Crumb]:
     places = [section for group in context.get("sidebar_navigation") or () for section in group["items"]]
     section = next((section for section in places if section["active"] and section["items"]), None)
     own_crumbs = getattr(request, "ce_crumbs", None)
-    crumbs = [home]
-    if section:
-        # The sidebar entry, and its page above this one, unless both have the same name.
-        alike = next((page for page in section["items"] if page["title"] == section["title"]), section)
-        crumbs.append(Crumb(section["title"], alike["link"]))
-        page = next(page for page in section["items"] if page["active"])
-        if page is not alike and not own_crumbs:
-            crumbs.append(Crumb(page["title"], page["link"]))
-    crumbs += own_crumbs or _page(context, section)
+    crumbs = [
+        home,
+        *(_list_section_crumbs(section, request, bool(own_crumbs)) if section else ()),
+        *(own_crumbs or _page(context, section)),
+    ]
     return [*crumbs[:-1], crumbs[-1]._replace(url="")]
+
+
+def _list_section_crumbs(section: dict[str, Any], request: HttpRequest, goes_on: bool) -> Iterator[Crumb]:
+    """The sidebar entry, and its page above this one, unless both have the same name."""
+    alike = next((page for page in section["items"] if page["title"] == section["title"]), section)
+    yield Crumb(section["title"], alike["link"])
+    page = next(page for page in section["items"] if page["active"])
+    if page is not alike and not goes_on:
+        yield Crumb(page["title"], page["link"])
 
 
 def _page(context: Context, section: dict[str, Any] | None) -> Iterator[Crumb]:
