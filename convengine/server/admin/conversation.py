@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.db.models.fields.json import KeyTextTransform
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.utils.dateparse import parse_datetime
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
@@ -161,9 +161,6 @@ class ConversationAdmin(ByConversation):
             return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
         if not self.has_view_permission(request, row):
             raise PermissionDenied
-        return self._page(request, row)
-
-    def _page(self, request: HttpRequest, row: CeConversation) -> HttpResponse:
         set_conversation_breadcrumbs(request, row, page="Session")
         turns = list_turns(row, request.GET.get(BEFORE))
         line = _list_lifecycle_states(row, turns)

@@ -1,6 +1,5 @@
 """What sessions keep: summaries, preferences and units. Their admin pages, and their part of a session's page."""
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from django.contrib import admin
@@ -42,10 +41,10 @@ def list_preferences(row: CeConversation) -> list[Fact]:
     names = {row.preferences.get(KNOWLEDGE_BASE), row.mounted_kb_id} - {None}
     rows = CeDocumentCollection.objects.filter(workspace_id=row.workspace_id, name__in=names)
     collections = {collection.name: collection for collection in rows}
-    facts = [
-        Fact(_kind_label(kind), wanted, _describe_preference(kind, wanted, collections))
-        for kind, wanted in _stated_preferences(row)
-    ]
+    facts = []
+    for kind, wanted in sorted(row.preferences.items()):
+        label = _KINDS.get(kind) or kind.replace("_", " ").capitalize()
+        facts.append(Fact(label, str(wanted), _describe_preference(kind, str(wanted), collections)))
     if row.mounted_kb_id:
         facts.append(Fact("Mounted", row.mounted_kb_id, _describe_collection(row.mounted_kb_id, collections)))
     return facts
@@ -56,21 +55,9 @@ def list_units(row: CeConversation) -> list[CeSessionUnit]:
     return list(CeSessionUnit.objects.filter(conversation=row).order_by("-unit_id")[: UNITS + 1])
 
 
-def _stated_preferences(row: CeConversation) -> Iterator[tuple[str, str]]:
-    return ((str(kind), str(wanted)) for kind, wanted in sorted(row.preferences.items()))
-
-
-def _kind_label(kind: str) -> str:
-    return _KINDS.get(kind) or kind.replace("_", " ").capitalize()
-
-
 def _describe_preference(kind: str, wanted: str, collections: dict[str, CeDocumentCollection]) -> str | SafeString:
-    if kind == "model":
-        return _describe_model(wanted)
-    return _describe_collection(wanted, collections) if kind == KNOWLEDGE_BASE else "the engine's own"
-
-
-def _describe_model(wanted: str) -> str:
+    if kind != "model":
+        return _describe_collection(wanted, collections) if kind == KNOWLEDGE_BASE else "the engine's own"
     try:
         connection, model = models().find(wanted)
     except ModelUnknown:

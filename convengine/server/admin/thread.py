@@ -6,7 +6,7 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.template.response import TemplateResponse
 
 from convengine.engine.errors import RequestInvalid
@@ -62,9 +62,6 @@ class ThreadAdmin(ReadOnlyAdmin):
             return self._get_obj_does_not_exist_redirect(request, self.opts, object_id)
         if not self.has_view_permission(request, thread):
             raise PermissionDenied
-        return self._page(request, thread)
-
-    def _page(self, request: HttpRequest, thread: CeThread) -> HttpResponse:
         names = {"workspace_id": thread.workspace_id, "channel": thread.channel, "remote_jid": thread.remote_jid}
         before = request.GET.get(BEFORE)
         try:

@@ -75,13 +75,10 @@ def show_chat(request: HttpRequest) -> HttpResponse:
     """
     if not conf.get("CHAT"):
         raise Http404("This server has no chat for visitors. Set CE_CHAT=true to have one.")
-    context = {"logins": _list_logins(), "is_reader": admin.site.has_permission(request)}
+    logins: list[dict[str, str]] = []
+    if conf.get("DEMO"):
+        # The demonstration hides no passwords.
+        facts = json.loads((Path(settings.VAR_DIR) / DEMO_FACTS).read_text())
+        logins = [{**user, "task": _TASKS[user["username"]]} for user in facts["users"]]
+    context = {"logins": logins, "is_reader": admin.site.has_permission(request)}
     return render(request, "convengine/chat.html", context)
-
-
-def _list_logins() -> list[dict[str, str]]:
-    """The users of the demonstration, which hides no passwords; none elsewhere."""
-    if not conf.get("DEMO"):
-        return []
-    facts = json.loads((Path(settings.VAR_DIR) / DEMO_FACTS).read_text())
-    return [{**user, "task": _TASKS[user["username"]]} for user in facts["users"]]

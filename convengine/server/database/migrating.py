@@ -29,7 +29,9 @@ def hold_lock() -> Iterator[None]:
     if connection.vendor != "postgresql":
         yield
         return
-    holder = _connect_alone()
+    values = copy.deepcopy(connection.settings_dict)
+    values["OPTIONS"].pop("pool", None)
+    holder: Any = type(connections["default"])(values, "migrations")
     try:
         holder.set_autocommit(False)
         with holder.cursor() as cursor:
@@ -39,12 +41,6 @@ def hold_lock() -> Iterator[None]:
         # The server may have ended a transaction that was idle for long.
         with suppress(DatabaseError):
             holder.close()
-
-
-def _connect_alone() -> Any:
-    values = copy.deepcopy(connection.settings_dict)
-    values["OPTIONS"].pop("pool", None)
-    return type(connections["default"])(values, "migrations")
 
 
 if __name__ == "__main__":

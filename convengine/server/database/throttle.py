@@ -45,7 +45,11 @@ def count_attempt(name: str, delay: Delay, now: float | None = None) -> float:
     """
     at = time.time() if now is None else now
     count = f"CASE WHEN ce_throttle.expires_at <= {at!r} THEN 1 ELSE ce_throttle.count + 1 END"
-    wait = f"({_delay_sql(f'({count})', delay)})"
+    over = f"({count}) - {delay.free}"
+    wait = (
+        f"(CASE WHEN {over} < 0 THEN 0 WHEN {over} > 20 OR (1 << ({over})) > {delay.longest} THEN {delay.longest} "
+        f"ELSE (1 << ({over})) END)"
+    )
     first = 0 if delay.free > 1 else 1
     # No delay is longer than the longest, unless the clock was ahead when it was set.
     ahead = at + delay.longest
@@ -62,15 +66,6 @@ def count_attempt(name: str, delay: Delay, now: float | None = None) -> float:
         cursor.execute("SELECT next_at FROM ce_throttle WHERE key = %s", [_hash(name)])
         row = cursor.fetchone()
     return max(float(row[0]) - at, 0.001) if row else 0.0
-
-
-def _delay_sql(count: str, delay: Delay) -> str:
-    """The seconds after an attempt of this number."""
-    over = f"{count} - {delay.free}"
-    return (
-        f"CASE WHEN {over} < 0 THEN 0 WHEN {over} > 20 OR (1 << ({over})) > {delay.longest} THEN {delay.longest} "
-        f"ELSE (1 << ({over})) END"
-    )
 
 
 def take_back_attempt(name: str, now: float | None = None) -> None:

@@ -222,8 +222,13 @@ class Supervisor:
         """Start the slot's process, or start it again when the pause after its death is over."""
         now, process = time.monotonic(), slot.current
         if process is None:
-            if now >= slot.start_at:
-                self._start_or_pause(slot, now)
+            if now < slot.start_at:
+                return
+            try:
+                slot.current = self._start(slot.child)
+            except _NO_PROCESS as error:
+                slot.delay(now)
+                log.error("process not started", process=slot.child.name, error=str(error), pause_seconds=slot.pause)
             return
         if not process.has_ended():
             return
@@ -241,13 +246,6 @@ class Supervisor:
             pause_seconds=slot.pause,
         )
         self._on_death(slot.child.name)
-
-    def _start_or_pause(self, slot: _Slot, now: float) -> None:
-        try:
-            slot.current = self._start(slot.child)
-        except _NO_PROCESS as error:
-            slot.delay(now)
-            log.error("process not started", process=slot.child.name, error=str(error), pause_seconds=slot.pause)
 
     def _begin_restart(self) -> None:
         """Prepare what SIGHUP asked for; when that is done, list the processes to replace."""

@@ -92,9 +92,12 @@ class Sqlite:
             connection.set_authorizer(_authorize)
             connection.set_progress_handler(lambda: int(time.monotonic() > end), 1000)
             try:
-                cursor = connection.execute(
-                    statement.sql, {name: _bindable(values.get(name)) for name in statement.params}
-                )
+                # SQLite has no lists and objects: they are passed as JSON texts, for json_each and the like.
+                bound = {
+                    name: dumps(value) if isinstance(value := values.get(name), (dict, list, tuple)) else value
+                    for name in statement.params
+                }
+                cursor = connection.execute(statement.sql, bound)
                 names = [column[0] for column in cursor.description or ()]
                 return collect_rows(names, cursor, rows)
             # Half of a character is no text of a database.
@@ -108,11 +111,6 @@ def _authorize(action: int, first: str | None, second: str | None, *where: str |
     """SQLite's authorizer: only reading, and no function that loads an extension."""
     harmless = action in _READING and not (action == sqlite3.SQLITE_FUNCTION and second == "load_extension")
     return sqlite3.SQLITE_OK if harmless else sqlite3.SQLITE_DENY
-
-
-def _bindable(value: Json) -> Json:
-    """SQLite has no lists and objects: they are passed as JSON texts, for json_each and the like."""
-    return dumps(value) if isinstance(value, (dict, list, tuple)) else value
 
 
 class PostgreSql:
@@ -230,14 +228,11 @@ def collect_rows(names: Sequence[str], rows: Iterable[Sequence[Any]], limit: int
 
 
 def _convert_cell(value: Any) -> Json:
-    """A value of a column as JSON. Bytes become a text with their number."""
+    """A value of a column as JSON. Bytes become a text with their number, a decimal a number, all else its text."""
+    if isinstance(value, (str, int, float, bool, dict, list, type(None))):
+        return value
     if isinstance(value, (bytes, memoryview)):
         return f"<{len(value)} bytes>"
-    return value if isinstance(value, (str, int, float, bool, dict, list, type(None))) else _convert_other(value)
-
-
-def _convert_other(value: Any) -> Json:
-    """A value without a JSON type: a decimal becomes a number, anything else its text."""
     from decimal import Decimal
 
     if isinstance(value, Decimal) and value.is_finite():
@@ -278,7 +273,9 @@ def run(job: Job) -> ToolAnswer:
     except ToolFault as fault:
         raise ToolFault(fault.code, fault.message, {_STAGE: {**about, **_describe_failure(fault)}}) from fault
     result = to_strict({"rows": fetched.rows, "rowCount": len(fetched.rows), "truncated": fetched.truncated})
-    return ToolAnswer(result, stage_payloads={_STAGE: {**about, **_describe_success(job, fetched, result["rows"])}})
+    shown = cap_result(result["rows"], live_settings.read(job.snapshot, RESULT_MAX_BYTES).value)
+    success = {"status": "SUCCESS", "error": None, "row_count": len(fetched.rows), "rows": shown}
+    return ToolAnswer(result, stage_payloads={_STAGE: {**about, **success}})
 
 
 def check_statement(job: Job, row: rows.DbTool) -> Readable:
@@ -327,12 +324,6 @@ def _limit_rows(row: rows.DbTool, args: Mapping[str, Json]) -> tuple[int, dict[s
         given = None
     row_limit = min(row.max_rows, _DEFAULT_LIMIT if given is None else given)
     return row_limit, {**args, "limit": row_limit if given == row_limit else row_limit + 1}
-
-
-def _describe_success(job: Job, fetched: Fetched, result: Json) -> dict[str, Json]:
-    """What the audit says about a statement that ran, with the rows shortened to RESULT_MAX_BYTES."""
-    shown = cap_result(result, live_settings.read(job.snapshot, RESULT_MAX_BYTES).value)
-    return {"status": "SUCCESS", "error": None, "row_count": len(fetched.rows), "rows": shown}
 
 
 def _describe_failure(fault: ToolFault) -> dict[str, Json]:

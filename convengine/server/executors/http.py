@@ -117,7 +117,8 @@ def _fill_body(template: str | None, args: Mapping[str, Json]) -> Json:
         document = loads(template)
     except ValueError:
         # Names outside of quotation marks are numbers, lists, objects. Texts cannot leave their quotation marks.
-        return _fill_template(template, {name: _escape_for_json(value) for name, value in args.items()})
+        escaped = {name: dumps(value)[1:-1] if isinstance(value, str) else value for name, value in args.items()}
+        return _fill_template(template, escaped)
     return _fill_leaves(document, args)
 
 
@@ -128,11 +129,6 @@ def _fill_leaves(document: Json, args: Mapping[str, Json]) -> Json:
     if isinstance(document, list):
         return [_fill_leaves(item, args) for item in document]
     return _fill_value(document, args)
-
-
-def _escape_for_json(value: Json) -> Json:
-    """A text as it stands between quotation marks of JSON; anything else unchanged."""
-    return dumps(value)[1:-1] if isinstance(value, str) else value
 
 
 def map_response(body: bytes, mode: str, mapping: Mapping[str, Json], mappers: Mappers) -> Json:

@@ -89,7 +89,10 @@ class Containers(RecordedPort):
         try:
             with self.wait():
                 value = call_within(request.timeout_ms, lambda: self._call(request, session), self.afterwards)
-            _check_size(value, request.max_bytes)
+            size = len(dumps(value).encode())
+            if size > request.max_bytes:
+                text = f"The result has {size} bytes. At most {request.max_bytes} are allowed."
+                raise _Refused("RESULT_TOO_LARGE", text)
         except Exception as error:
             return None, error
         return value, None
@@ -132,12 +135,6 @@ class _Refused(Exception):
 def _find_changed_params(request: ContainerRequest, sent: ContainerRequest) -> dict[str, Any] | None:
     """The input params after interceptors. Returns None if unchanged."""
     return None if sent.input_params == request.input_params else sent.input_params
-
-
-def _check_size(value: Any, limit: int) -> None:
-    size = len(dumps(value).encode())
-    if size > limit:
-        raise _Refused("RESULT_TOO_LARGE", f"The result has {size} bytes. At most {limit} are allowed.")
 
 
 class Memories(RecordedPort):
@@ -312,18 +309,15 @@ class RegisteredTools:
         try:
             value = call_within(entry.timeout_ms, call, self._afterwards)
             if isinstance(value, HttpRequest):
-                return ToolAnswer(self._call_http(tool_code, value, session))
+                if self._make_call is None:
+                    raise ToolFault("NO_EXECUTOR", "No executor for HTTP calls is installed.")
+                return ToolAnswer(self._make_call(tool_code, value, session))
             return ToolAnswer(_wrap_text(to_strict(value), group))
         except ToolFault as fault:
             return ToolAnswer(error_type=fault.code, error_message=fault.message, stage_payloads=fault.stage_payloads)
         except Exception as error:
             report_fault("TOOL", tool_code or group, error)
             return ToolAnswer(error_type=type(error).__name__, error_message=str(error))
-
-    def _call_http(self, tool_code: str, request: HttpRequest, session: Session) -> Json:
-        if self._make_call is None:
-            raise ToolFault("NO_EXECUTOR", "No executor for HTTP calls is installed.")
-        return self._make_call(tool_code, request, session)
 
 
 def _wrap_text(value: Json, group: str) -> Json:

@@ -64,15 +64,11 @@ async def read_body(
                 raise BodyTooLarge(None)
             held.add(len(part))
             if count > _IN_MEMORY and isinstance(body, io.BytesIO):
-                body = _to_file(body, resources)
+                file = resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+                file.write(body.getvalue())
+                body = file
             body.write(part)
             if not message.get("more_body"):
                 body.seek(0)
                 return body, count
             transfer.advance(len(part))
-
-
-def _to_file(body: io.BytesIO, resources: ExitStack) -> IO[bytes]:
-    file = resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
-    file.write(body.getvalue())
-    return file

@@ -201,6 +201,8 @@ def _expire_open_action(row: CeConversation, now: datetime) -> tuple[Json, list[
 def _store_memory(row: CeConversation, summary: str | None, now: datetime, redaction: Redaction) -> None:
     rolling = CeMemory.objects.filter(conversation=row, memory_type=CeMemory.MemoryType.SESSION_SUMMARY)
     first = rolling.values_list("from_turn", flat=True).first() or 1
+    columns = ("kind", "topic", "claim", "source_turn", "utility", "phases")
+    units = CeSessionUnit.objects.filter(conversation=row).order_by("unit_id").values(*columns)
     values = {
         "workspace_id": row.workspace_id,
         "channel": row.channel,
@@ -212,7 +214,7 @@ def _store_memory(row: CeConversation, summary: str | None, now: datetime, redac
             "reason": redaction.values(row.lifecycle_detail.get("reason")),
             "turns": row.turn_count,
             # Also masks notes from before there was a pattern.
-            "units": redaction.values(_list_units(row)),
+            "units": redaction.values([dict(unit) for unit in units]),
         },
         "from_turn": first,
         "to_turn": max(row.last_turn_no, first),
@@ -224,11 +226,6 @@ def _store_memory(row: CeConversation, summary: str | None, now: datetime, redac
         defaults=values,
         create_defaults={**values, "created_at": now},
     )
-
-
-def _list_units(row: CeConversation) -> list[dict[str, Json]]:
-    columns = ("kind", "topic", "claim", "source_turn", "utility", "phases")
-    return [dict(unit) for unit in CeSessionUnit.objects.filter(conversation=row).order_by("unit_id").values(*columns)]
 
 
 JOB = Job(

@@ -56,18 +56,23 @@ def rebuild_turn(conversation_id: str, snapshot: Snapshot | None = None) -> Rebu
 
     It may call models and write events: those get the numbers after the turn's own events.
     """
-    row = _read_row(conversation_id)
+    values = CeConversation.objects.filter(pk=conversation_id).values(*_COLUMNS).first()
+    row = Conversation(conversation_id=conversation_id, **values) if values else None
     turns = CeConversationHistory.objects.filter(conversation_id=uuid.UUID(conversation_id), status="OK")
     record = turns.order_by("-turn_no").first() if row else None
     if row is None or record is None:
         return None
     pinned = snapshot or configuration().at(record.config_version)
     loaded = Loaded(row, _read_history(turns, record, pinned))
-    session = _rebuild_session(row, record, loaded)
+    before = Session(row.conversation_id, record.turn_no, user_text=record.user_input)
+    session = restore_session(before, loaded, {}).with_params(to_plain(record.facts or {}))
     request = TurnRequest(conversation_id, record.user_input, channel=row.channel, workspace_id=row.workspace_id)
     clock, tape = TurnClock(database_time()), Recording()
     ports = wiring.ports(clock, _LoadedConversation(loaded), tape, pinned, row.workspace_id)
-    trail = Trail(clock.elapsed_ms, events=_stored_events(record, session))
+    # They stand for the stored events; only their number counts.
+    last = turn_reader().read_last_seq(str(record.conversation_id), record.turn_no)
+    stored = [AuditEvent(seq, "", {}, session, None, 0.0) for seq in range(1, last + 1)]
+    trail = Trail(clock.elapsed_ms, events=stored)
     admitted = {event.seq: True for event in trail.events}
     turn = Turn(str(record.turn_id), record.turn_no, request, pinned, ports, trail, admitted=admitted)
     return RebuiltTurn(row, turn, session)
@@ -87,25 +92,9 @@ def run_after_turn(turn: Turn, work: Callable[[Turn], T]) -> T:
     return done
 
 
-def _read_row(conversation_id: str) -> Conversation | None:
-    values = CeConversation.objects.filter(pk=conversation_id).values(*_COLUMNS).first()
-    return Conversation(conversation_id=conversation_id, **values) if values else None
-
-
 def _read_history(turns: Any, record: CeConversationHistory, snapshot: Snapshot) -> tuple[Exchange, ...]:
     """The turns before it, oldest first, as it read them."""
     limit = live_settings.read(snapshot, HISTORY_MAX_TURNS).value
     earlier = turns.filter(turn_no__lt=record.turn_no, context_epoch=record.context_epoch).order_by("-turn_no")[:limit]
     exchanges = [(turn.user_input, to_spoken_text(turn.assistant_output)) for turn in earlier]
     return tuple(Exchange(user, answer) for user, answer in reversed(exchanges) if user and user.strip() and answer)
-
-
-def _rebuild_session(row: Conversation, record: CeConversationHistory, loaded: Loaded) -> Session:
-    before = Session(row.conversation_id, record.turn_no, user_text=record.user_input)
-    return restore_session(before, loaded, {}).with_params(to_plain(record.facts or {}))
-
-
-def _stored_events(record: CeConversationHistory, session: Session) -> list[AuditEvent]:
-    """Stands for the stored events; only their number counts."""
-    last = turn_reader().read_last_seq(str(record.conversation_id), record.turn_no)
-    return [AuditEvent(seq, "", {}, session, None, 0.0) for seq in range(1, last + 1)]

@@ -58,8 +58,10 @@ def read_completion(completion: Any) -> Try:
         return _build_failed_try("LLM_INVALID_RESPONSE", f"The service's answer is not a chat completion: {excerpt!r}.")
     usage, text = getattr(completion, "usage", None), _text(getattr(message, "content", None))
     model = getattr(completion, "model", None)
+    # In front of the text, as models write them that have no field for them.
+    thoughts = next((thought for name in _THOUGHTS if (thought := _text(getattr(message, name, None)))), "")
     answer = LlmAnswer(
-        text=_add_thoughts(message, text),
+        text=f"<think>{thoughts}</think>\n{text}" if thoughts else text,
         model=model if isinstance(model, str) else "",
         input_tokens=_count(getattr(usage, "prompt_tokens", None)),
         output_tokens=_count(getattr(usage, "completion_tokens", None)),
@@ -70,12 +72,6 @@ def read_completion(completion: Any) -> Try:
     if str(getattr(choice, "finish_reason", None)).lower() in _CUT_OFF:
         return Try(_with_fault(answer, TRUNCATED, "The answer is cut off: it has too many tokens."))
     return Try(answer)
-
-
-def _add_thoughts(message: Any, text: str) -> str:
-    """The text with what the model thought in front, as models write it that have no field for it."""
-    thoughts = next((thought for name in _THOUGHTS if (thought := _text(getattr(message, name, None)))), "")
-    return f"<think>{thoughts}</think>\n{text}" if thoughts else text
 
 
 def read_embeddings(response: Any, texts: int) -> Try:
@@ -98,11 +94,8 @@ def read_embeddings(response: Any, texts: int) -> Try:
 
 def _is_vector(vector: Json) -> bool:
     """True for a list of numbers that are not all 0."""
-    return isinstance(vector, list) and all(map(_is_number, vector)) and any(vector)
-
-
-def _is_number(value: Json) -> bool:
-    return isinstance(value, (int, float)) and abs(value) < _MOST_NUMBER
+    is_sized = isinstance(vector, list) and any(vector)
+    return is_sized and all(isinstance(value, (int, float)) and abs(value) < _MOST_NUMBER for value in vector)
 
 
 def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:
@@ -139,14 +132,11 @@ def _build_refused_try(error: Any, connection: Connection) -> Try:
     reason = _mask_secrets(f"{status}: {body.get('message') or error.message}", connection)
     remedy = f" {_REMEDIES[status]}" if status in _REMEDIES else ""
     again = status >= 500 or status in _AGAIN
-    return _build_failed_try("LLM_CALL_FAILED", reason + remedy, again=again, wait=_retry_after(error.response))
-
-
-def _retry_after(response: Any) -> float:
     try:
-        return max(float(response.headers.get("retry-after", 0)), 0.0)
+        wait = max(float(error.response.headers.get("retry-after", 0)), 0.0)
     except ValueError:
-        return 0.0  # A date: use our own pause.
+        wait = 0.0  # A date: use our own pause.
+    return _build_failed_try("LLM_CALL_FAILED", reason + remedy, again=again, wait=wait)
 
 
 def _build_failed_try(code: str, message: str, *, again: bool = False, wait: float = 0.0) -> Try:

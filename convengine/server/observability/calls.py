@@ -23,9 +23,13 @@ _TOOL_OUTCOMES = {"TOOL_TIMEOUT": "timeout", "CIRCUIT_OPEN": "circuit_open"}
 def record_model_attempt(answer: LlmAnswer) -> None:
     """Record one attempt of a model call, or that none was made."""
     connection = answer.provider
-    # An open circuit has its own lines.
-    if answer.error_code not in (None, CIRCUIT_OPEN):
-        _warn_of_failure(answer)
+    kind, now = (connection, answer.error_code), time.monotonic()
+    # An open circuit has its own lines; others come once in a while for each connection and code.
+    is_quiet = answer.error_code in (None, CIRCUIT_OPEN) or now - _warned.get(kind, -_QUIET_SECONDS) < _QUIET_SECONDS
+    if not is_quiet:
+        _warned[kind] = now
+        reason = answer.error_message
+        log.warning("model call failed", connection=connection, model=answer.model, error=kind[1], reason=reason)
     metrics.MODEL_CALLS.add(connection, answer.error_code or OK)
     if answer.error_code not in (CIRCUIT_OPEN, OVERLOADED):
         metrics.MODEL_CALL_SECONDS.observe(answer.latency_ms / 1000, connection)
@@ -42,15 +46,6 @@ def record_model_attempt(answer: LlmAnswer) -> None:
             "gen_ai.usage.output_tokens": answer.output_tokens or 0,
         }
         note_call(OutsideCall("model call", answer.latency_ms / 1000, attributes, answer.error_code))
-
-
-def _warn_of_failure(answer: LlmAnswer) -> None:
-    """Log a failed model call, once in `_QUIET_SECONDS` for each connection and code."""
-    kind, now = (answer.provider, answer.error_code), time.monotonic()
-    if now - _warned.get(kind, -_QUIET_SECONDS) >= _QUIET_SECONDS:
-        _warned[kind] = now
-        reason = answer.error_message
-        log.warning("model call failed", connection=kind[0], model=answer.model, error=kind[1], reason=reason)
 
 
 def record_tool_call(tool: str, group: str, answer: ToolAnswer, seconds: float) -> None:

@@ -68,12 +68,11 @@ class GuardedTransport(httpx2.AsyncHTTPTransport):
         if encoding != "identity":
             await response.aclose()
             raise AnswerCompressed(f"The answer has the unsupported encoding {encoding[:50]}.")
-        if isinstance(response.stream, httpx2.AsyncByteStream) and not self._is_endless(response):
+        kind = response.headers.get("content-type", "")
+        is_endless = self._has_endless_events and kind.startswith("text/event-stream")
+        if isinstance(response.stream, httpx2.AsyncByteStream) and not is_endless:
             response.stream = _Limited(response.stream, self._most_bytes)
         return response
-
-    def _is_endless(self, response: httpx2.Response) -> bool:
-        return self._has_endless_events and response.headers.get("content-type", "").startswith("text/event-stream")
 
 
 @cache

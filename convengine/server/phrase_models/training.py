@@ -7,7 +7,7 @@ and what was learned is on standard output. Vectors are shared through the datab
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     # A new process imports this before Django is set up there.
@@ -48,30 +48,20 @@ def train_in_process(content: "Content") -> bytes:
 def main() -> None:
     """Learn, and write the result."""
     output, sys.stdout = sys.stdout.buffer, sys.stderr
-    database, parts = json.load(sys.stdin)
-    _set_up(database)
-    from convengine.engine.understanding.phrases.models import train_content
-    from convengine.server.phrase_models.store import DatabaseStore
-
-    output.write(train_content(_read_content(*parts), DatabaseStore()))
-    output.flush()
-
-
-def _set_up(database: str) -> None:
-    """Set up Django on the database with this name."""
+    database, (examples, words, synonyms, encoder) = json.load(sys.stdin)
     import django
     from django.conf import settings
 
     settings.DATABASES["default"]["NAME"] = database
     django.setup()
-
-
-def _read_content(examples: Any, words: Any, synonyms: Any, encoder: str) -> "Content":
-    """The content from its JSON."""
     from convengine.engine.understanding.phrases.classifier import Content, Example
+    from convengine.engine.understanding.phrases.models import train_content
+    from convengine.server.phrase_models.store import DatabaseStore
 
     groups = tuple(map(tuple, synonyms))
-    return Content(tuple(map(Example._make, examples)), tuple(map(Example._make, words)), groups, encoder)
+    content = Content(tuple(map(Example._make, examples)), tuple(map(Example._make, words)), groups, encoder)
+    output.write(train_content(content, DatabaseStore()))
+    output.flush()
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
 """`/livez`, `/readyz` and `/metrics`."""
 
 import hmac
-from collections.abc import Sequence
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
@@ -12,7 +11,7 @@ from convengine.server.observability import metrics
 from convengine.server.observability.scrape import CONTENT_TYPE, Readings, write_metrics
 from convengine.server.probes.addresses import ALL_THREADS_STAND
 from convengine.server.probes.database_state import DatabaseState
-from convengine.server.probes.readiness import Part, readiness
+from convengine.server.probes.readiness import readiness
 
 
 def show_alive(request: HttpRequest) -> HttpResponse:
@@ -24,7 +23,8 @@ def show_ready(request: HttpRequest) -> HttpResponse:
     """200 when turns work, otherwise 503; each part by its name. `?strict=true`: 503 for every part."""
     parts = readiness.check(all_threads_stand=request.META.get(ALL_THREADS_STAND, False))
     is_ready = all(part.is_ok for part in parts if part.is_required or request.GET.get("strict") == "true")
-    body = {"status": _name_status(parts, is_ready), "parts": {part.name: part.text for part in parts}}
+    status = "ready" if all(part.is_ok for part in parts) else "degraded"
+    body = {"status": status if is_ready else "not ready", "parts": {part.name: part.text for part in parts}}
     return _answer(request, body, 200 if is_ready else 503)
 
 
@@ -55,12 +55,6 @@ def list_readings(state: DatabaseState) -> Readings:
         metrics.ALERTS_FIRING: {} if state.alerts is None else {(): float(state.alerts)},
         metrics.WEBHOOK_OLDEST_SECONDS: {} if state.oldest_delivery is None else {(): state.oldest_delivery},
     }
-
-
-def _name_status(parts: Sequence[Part], is_ready: bool) -> str:
-    if not is_ready:
-        return "not ready"
-    return "ready" if all(part.is_ok for part in parts) else "degraded"
 
 
 def _answer(request: HttpRequest, body: dict[str, Any], status: int = 200) -> HttpResponse:

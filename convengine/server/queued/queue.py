@@ -106,7 +106,11 @@ def _accept(
     earlier = pending.filter(order_key=order_key)
     policy = live_settings.read(configuration().current(), ON_CONCURRENT_TURN, request.workspace_id).value
     conversation_id = _find_conversation(request, thread) if policy != "wait" else None
-    if may_refuse and policy == "reject" and (earlier.exists() or _is_running(conversation_id)):
+    if (
+        may_refuse
+        and policy == "reject"
+        and (earlier.exists() or (conversation_id is not None and waiting.read_queue(conversation_id).held))
+    ):
         raise TurnInProgress()
     begins_at = database_time() + pause
     row = _store_message(request, key, opened_by, thread, order_key, fixed_answer, next_attempt_at=begins_at)
@@ -169,10 +173,6 @@ def _find_conversation(request: TurnRequest, thread: Thread | None) -> str | Non
         rows = rows.filter(pk=request.conversation_id)
     key = rows.values_list("pk", flat=True).first()
     return str(key) if key else None
-
-
-def _is_running(conversation_id: str | None) -> bool:
-    return conversation_id is not None and waiting.read_queue(conversation_id).held
 
 
 def _interrupt(

@@ -60,7 +60,8 @@ class WaitingSlots:
         if _is_waiting.get() or not self._take(is_required):
             yield
             return
-        slots = None if _is_in_transaction() else running_slots.get()
+        is_in_transaction = any(each.in_atomic_block for each in connections.all(initialized_only=True))
+        slots = None if is_in_transaction else running_slots.get()
         token = _is_waiting.set(True)
         try:
             release_connections()
@@ -70,7 +71,11 @@ class WaitingSlots:
                 yield
             finally:
                 if slots:
-                    _resume(slots)
+                    # Without a connection in hand: threads with slots may wait for all connections of the pool.
+                    try:
+                        release_connections()
+                    finally:
+                        slots.acquire()
         finally:
             _is_waiting.reset(token)
             with self._lock:
@@ -92,18 +97,6 @@ class WaitingSlots:
         """Slots: used now, used at most so far, allowed; and refused waits so far."""
         limit = conf.get(self._setting)
         return {"used": self._used, "most": self._most, "limit": limit, "refused": self._refused}
-
-
-def _resume(slots: RunningSlots) -> None:
-    """Take a running slot without a connection in hand: threads with slots may wait for all connections of the pool."""
-    try:
-        release_connections()
-    finally:
-        slots.acquire()
-
-
-def _is_in_transaction() -> bool:
-    return any(connection.in_atomic_block for connection in connections.all(initialized_only=True))
 
 
 #: The slots for models; for tools, tasks, containers, MCP servers and memory; and for the leases of conversations.

@@ -88,16 +88,12 @@ def remove_conversations(keys: Sequence[Any], *, by: str, reason: str) -> None:
     """Remove conversations with all that belongs to them, and record who does it. Needs an open transaction."""
     if keys:
         turn_log().conversations_leave(keys, by=by, reason=reason)
-        _leave_next_sessions(keys)
+        # The sessions after them have none before them then, with their proof.
+        followers = CeConversation.objects.filter(previous_session__in=keys).exclude(pk__in=keys)
+        for row in followers.select_for_update(of=("self",)):
+            row.change(previous_session_id=None)
+            row.save(update_fields=["previous_session", "proof"])
         CeConversation.objects.filter(pk__in=keys).only("pk").delete()
-
-
-def _leave_next_sessions(keys: Sequence[Any]) -> None:
-    """The sessions after those that are about to be removed have none before them then, with their proof."""
-    followers = CeConversation.objects.filter(previous_session__in=keys).exclude(pk__in=keys)
-    for row in followers.select_for_update(of=("self",)):
-        row.change(previous_session_id=None)
-        row.save(update_fields=["previous_session", "proof"])
 
 
 def _remove_turns(before: datetime) -> Iterator[Counts]:

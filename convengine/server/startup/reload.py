@@ -81,7 +81,10 @@ def reload_extensions() -> None:
         # A change within the same second leaves the compiled file as it is.
         Path(importlib.util.cache_from_source(str(module.__file__))).unlink(missing_ok=True)
         del sys.modules[name]
-    _forget_loaded_code()
+    importlib.invalidate_caches()
+    conf.forget()
+    for cached in (wiring.load_extensions, wiring.engine, conf.import_from_path):
+        cached.cache_clear()
     try:
         wiring.load_extensions()
     except BaseException:
@@ -100,18 +103,15 @@ def _fill_registry(values: dict[str, Any]) -> None:
         setattr(registry, name, value)
 
 
-def _forget_loaded_code() -> None:
-    importlib.invalidate_caches()
-    conf.forget()
-    for cached in (wiring.load_extensions, wiring.engine, conf.import_from_path):
-        cached.cache_clear()
-
-
 def run_with_reload(command: Sequence[str], tell: Callable[[str], object]) -> int:
     """Run a server, and start it again whenever a file of the extensions changes; its status when it ends by itself."""
     # Else this process would end and leave the server behind.
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    _load_as_far_as_possible(tell)
+    try:
+        # To know their files, as far as possible.
+        wiring.load_extensions()
+    except Exception as error:
+        tell(f"An extension cannot be loaded: {type(error).__name__}: {error}")
     watcher = ExtensionWatcher()
     while True:
         server = subprocess.Popen(command)  # noqa: S603 - this command itself
@@ -123,14 +123,6 @@ def run_with_reload(command: Sequence[str], tell: Callable[[str], object]) -> in
         finally:
             _end_server(server)
         tell("Extensions changed: starting again.")
-
-
-def _load_as_far_as_possible(tell: Callable[[str], object]) -> None:
-    """Import the extensions to know their files."""
-    try:
-        wiring.load_extensions()
-    except Exception as error:
-        tell(f"An extension cannot be loaded: {type(error).__name__}: {error}")
 
 
 def _end_server(server: "subprocess.Popen[bytes]") -> None:

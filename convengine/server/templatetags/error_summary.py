@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from django import template
-from django.core.exceptions import ValidationError
 from django.forms import BaseForm, BaseFormSet
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -52,11 +51,8 @@ def _list_errors(form: BaseForm) -> Iterator[tuple[str, str]]:
     errors = form.errors.as_data()
     for name in form.fields:
         if name in errors:
-            yield form[name].id_for_label or form[name].auto_id, _describe_error(str(form[name].label), errors[name][0])
-
-
-def _describe_error(label: str, error: ValidationError) -> str:
-    """The first sentence of the error; the field shows all of it."""
-    if error.code == "required":
-        return f"“{label}” is required"
-    return f"“{label}”: {error.messages[0].partition('. ')[0].removesuffix('.')}"
+            error, label = errors[name][0], f"“{form[name].label}”"
+            # The first sentence of the error; the field shows all of it.
+            text = f"{label}: {error.messages[0].partition('. ')[0].removesuffix('.')}"
+            is_missing = error.code == "required"
+            yield form[name].id_for_label or form[name].auto_id, f"{label} is required" if is_missing else text

@@ -177,16 +177,17 @@ def _abort_sessions(ending: Sequence[_IdleSession], reason: str, now: datetime, 
         moved = [by_key[uuid.UUID(str(key))] for (key,) in cursor.fetchall()]
         if moved:
             events = [
-                (session.conversation_id, SESSION_LIFECYCLE, _lifecycle_payload(session, reason)) for session in moved
+                (
+                    session.conversation_id,
+                    SESSION_LIFECYCLE,
+                    build_event(session.lifecycle, Lifecycle.ABORTED, reason, session.last_turn_no),
+                )
+                for session in moved
             ]
             turn_log().add_outside(events, now, config_version)
             ended = [session.conversation_id for session in moved]
             store_ends(ended, Lifecycle.ABORTED, reason, now, config_version)
     return len(moved)
-
-
-def _lifecycle_payload(session: _IdleSession, reason: str) -> dict[str, Any]:
-    return build_event(session.lifecycle, Lifecycle.ABORTED, reason, session.last_turn_no)
 
 
 JOB = Job(

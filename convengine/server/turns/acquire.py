@@ -96,7 +96,10 @@ class LeaseRenewer:
         """Renew the lease of a turn while the block runs."""
         with self._lock:
             self._running[token] = time.monotonic()
-            self._ensure_thread()
+            # Started at first use, so that a server that forks its workers has one in each.
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(target=self._run, name="lease-renewer", daemon=True)
+                self._thread.start()
         self._wake.set()
         try:
             yield
@@ -108,12 +111,6 @@ class LeaseRenewer:
     def is_watched(self, token: str) -> bool:
         """True when somebody began to read the turn's conversation before the last renewal."""
         return token in self._watched
-
-    def _ensure_thread(self) -> None:
-        # Started at first use, so that a server that forks its workers has one in each.
-        if self._thread is None or not self._thread.is_alive():
-            self._thread = threading.Thread(target=self._run, name="lease-renewer", daemon=True)
-            self._thread.start()
 
     def _run(self) -> None:
         """Every third of the duration of a lease, renew the leases of turns that run for at least that long.

@@ -51,13 +51,59 @@ class TurnAnswer:
     @cached_property
     def turn_body(self) -> dict[str, Json]:
         """The turn as JSON, with all parts that a caller may ask for but its trace."""
-        return _build_turn_body(self)
+        turn = {
+            "conversationId": self.conversation_id,
+            "turnId": self.turn_id,
+            "turnNo": self.turn_no,
+            "configVersion": self.config_version,
+            "ignoredInputParams": list(self.ignored_params),
+            "verbose": [line.as_json() for line in self.verbose],
+        }
+        if self.error is not None:
+            error = {
+                "errorCode": self.error.code,
+                "message": self.error.message,
+                "recoverable": self.error.recoverable,
+                "help": find_help(self.error.code),
+                **({"incidentId": self.error.meta["incidentId"]} if "incidentId" in self.error.meta else {}),
+            }
+            return {
+                "success": False,
+                **turn,
+                "intent": "ERROR",
+                "state": "ERROR",
+                "payload": {"type": "ERROR", "value": error},
+                "context": None,
+                **error,
+            }
+        return {
+            "success": True,
+            **turn,
+            "intent": self.session.intent,
+            "state": self.session.state,
+            "payload": {"type": self.payload.type, "value": self.payload.value} if self.payload else None,
+            "context": self.session.context,
+            "errorCode": None,
+            "recoverable": None,
+            "message": None,
+            "stateReport": _build_state_report(self.session, self.open_question),
+        }
 
     @cached_property
     def body(self) -> dict[str, Json]:
         """The whole answer as JSON: the turn, and for a message of a thread its session as well."""
         reason = self.request.resolved if self.request else None
-        return _build_message_body(self, Reason(reason)) if reason else self.turn_body
+        if not reason:
+            return self.turn_body
+        is_failed = self.error is not None
+        row = CeConversation.objects.get(pk=self.conversation_id) if is_failed else _build_row(self)
+        return {
+            "ok": not is_failed,
+            **build_resolved_body(row, Reason(reason)),
+            "message_intent": self.session.dialogue.message_intent,
+            "reply": None if is_failed else to_spoken_text(self.session.last_assistant),
+            "turn": self.turn_body,
+        }
 
 
 @dataclass(frozen=True)
@@ -97,48 +143,6 @@ def _describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
     return {**describe_open_question(session, turn), "withPerson": with_person, "personAnswers": answers}
 
 
-def _build_turn_body(answer: TurnAnswer) -> dict[str, Json]:
-    """The JSON of a turn: its payload, context and state report, or its error."""
-    turn = {
-        "conversationId": answer.conversation_id,
-        "turnId": answer.turn_id,
-        "turnNo": answer.turn_no,
-        "configVersion": answer.config_version,
-        "ignoredInputParams": list(answer.ignored_params),
-        "verbose": [line.as_json() for line in answer.verbose],
-    }
-    if answer.error is not None:
-        error = {
-            "errorCode": answer.error.code,
-            "message": answer.error.message,
-            "recoverable": answer.error.recoverable,
-            "help": find_help(answer.error.code),
-            **({"incidentId": answer.error.meta["incidentId"]} if "incidentId" in answer.error.meta else {}),
-        }
-        return {
-            "success": False,
-            **turn,
-            "intent": "ERROR",
-            "state": "ERROR",
-            "payload": {"type": "ERROR", "value": error},
-            "context": None,
-            **error,
-        }
-    session, payload = answer.session, answer.payload
-    return {
-        "success": True,
-        **turn,
-        "intent": session.intent,
-        "state": session.state,
-        "payload": {"type": payload.type, "value": payload.value} if payload else None,
-        "context": session.context,
-        "errorCode": None,
-        "recoverable": None,
-        "message": None,
-        "stateReport": _build_state_report(session, answer.open_question),
-    }
-
-
 def _build_state_report(session: Session, open_question: Mapping[str, Json]) -> dict[str, Json]:
     """What the answer asks, and where the conversation stands: `stateReport` of the API."""
     clarification = session.clarification
@@ -157,19 +161,6 @@ def _build_state_report(session: Session, open_question: Mapping[str, Json]) -> 
         if isinstance(runtime, dict) and runtime.get("status") == "OPEN"
         else None,
         **open_question,
-    }
-
-
-def _build_message_body(answer: TurnAnswer, reason: Reason) -> dict[str, Json]:
-    """The answer to a message of a thread: the turn, the session after it, and the reason for that session."""
-    failed = answer.error is not None
-    row = CeConversation.objects.get(pk=answer.conversation_id) if failed else _build_row(answer)
-    return {
-        "ok": not failed,
-        **build_resolved_body(row, reason),
-        "message_intent": answer.session.dialogue.message_intent,
-        "reply": None if failed else to_spoken_text(answer.session.last_assistant),
-        "turn": answer.turn_body,
     }
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
-from datetime import datetime
 from functools import partial
 
 import structlog
@@ -91,7 +90,8 @@ def _run(
     ended = EndedTurn(turn, lease, outcome, tape)
     try:
         if outcome.error is None:
-            _commit(ended, _store_answer_stmts(key, answer, lease.now))
+            stored = (answer.conversation_id, answer.turn_id, answer.body, lease.now)
+            _commit(ended, [idempotency.store_answer_stmt(key, *stored)] if key is not None else [])
         else:
             record_failure(ended)
     except Exception as refused:
@@ -176,12 +176,6 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     )
     listen(turn, lambda fault: log.warning("progress was not reported", error=str(fault), exc_info=fault))
     return turn, tape
-
-
-def _store_answer_stmts(key: IdempotencyKey | None, answer: TurnAnswer, now: datetime) -> list[Statement]:
-    if key is None:
-        return []
-    return [idempotency.store_answer_stmt(key, answer.conversation_id, answer.turn_id, answer.body, now)]
 
 
 @contextmanager

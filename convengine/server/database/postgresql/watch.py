@@ -104,7 +104,8 @@ class DatabaseWatch:
     def _run(self) -> None:
         while True:
             time.sleep(_TICK)
-            if self.problem or self._is_suspicious():
+            before = time.monotonic() - SUSPICIOUS_SECONDS
+            if self.problem or any(since < before for since in list(self._since.values())):
                 try:
                     self._check()
                 except Exception as error:
@@ -112,10 +113,6 @@ class DatabaseWatch:
                     self.problem = ""
                     log.error("database not watched", exc_info=error)
                 time.sleep(_PAUSE_WHILE_DOWN if self.problem else _PAUSE - _TICK)
-
-    def _is_suspicious(self) -> bool:
-        before = time.monotonic() - SUSPICIOUS_SECONDS
-        return any(since < before for since in list(self._since.values()))
 
     def _check(self) -> None:
         began, before = time.monotonic(), self.problem
@@ -132,20 +129,17 @@ class DatabaseWatch:
             return
         self.problem = problem
         if problem:
-            self._end_waiting_connections()
+            # Queries that wait for an answer fail at once, and so does everybody who waits for a connection.
+            self._drop_pool()
+            for connection in list(self._lent.values()):
+                with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as wire:
+                    wire.shutdown(socket.SHUT_RDWR)
             if not before and not is_refused:
                 log.error("database does not answer", problem=problem)
         elif before:
             # One that was made in the meantime waits longer and longer between its attempts.
             self._drop_pool()
             log.warning("database answers again")
-
-    def _end_waiting_connections(self) -> None:
-        """Queries that wait for an answer fail at once, and so does everybody who waits for a connection."""
-        self._drop_pool()
-        for connection in list(self._lent.values()):
-            with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(connection.fileno())) as wire:
-                wire.shutdown(socket.SHUT_RDWR)
 
 
 def list_conninfo(parameters: Mapping[str, Any]) -> list[str]:
