@@ -115,7 +115,7 @@ class AsyncClient:
                         return
                     if response.status_code != 200:
                         await response.aread()
-                        raise _make_error(response)
+                        raise make_error(response)
                     async for sent in httpx2.EventSource(response):
                         if not sent.data:
                             continue
@@ -152,13 +152,7 @@ class AsyncClient:
             )
         except httpx2.TransportError as fault:
             raise ConnectionFailed(f"{call.method} {call.path}: {fault}") from fault
-        if response.status_code >= 400 or response.has_redirect_location:
-            raise _make_error(response)
-        try:
-            body = response.json() if response.content else None
-        except ValueError:
-            raise _make_error(response) from None
-        return call.read(body, response.headers)
+        return call.read_answer(response)
 
     async def _pause(self, attempt: int, error: ApiError | ConnectionFailed, retries: Retries) -> None:
         """Wait before the next attempt. Raises the error when there is none."""
@@ -166,11 +160,3 @@ class AsyncClient:
         if seconds is None:
             raise error
         await asyncio.sleep(seconds)
-
-
-def _make_error(response: httpx2.Response) -> ApiError:
-    try:
-        body = response.json()
-    except ValueError:
-        body = None
-    return make_error(response.status_code, body, response.headers)

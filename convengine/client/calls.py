@@ -8,7 +8,10 @@ from functools import update_wrapper
 from typing import Any, Generic, Literal, Self, TypeVar, get_args
 from urllib.parse import quote
 
+import httpx2
+
 from convengine.client import answers
+from convengine.client.errors import make_error
 from convengine.json_value import Json
 
 T = TypeVar("T")
@@ -35,6 +38,16 @@ class Call(Generic[T]):
     def is_repeatable(self) -> bool:
         """Whether a second attempt has no second effect."""
         return self.method in ("GET", "PUT") or "Idempotency-Key" in self.headers
+
+    def read_answer(self, response: httpx2.Response) -> T:
+        """Raises ApiError for a refusal, and for what is no answer of the API."""
+        if response.status_code >= 400 or response.has_redirect_location:
+            raise make_error(response)
+        try:
+            body = response.json() if response.content else None
+        except ValueError:
+            raise make_error(response) from None
+        return self.read(body, response.headers)
 
     def at(self, cursor: str | None) -> Self:
         """This call for another page of a list."""

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+import httpx2
+
 from convengine.json_value import Json
 
 
@@ -70,12 +72,13 @@ _CLASSES: Mapping[int, type[ApiError]] = {
 }
 
 
-def make_error(status: int, body: Json, headers: Mapping[str, str]) -> ApiError:
-    """The error of an answer."""
+def make_error(response: httpx2.Response) -> ApiError:
+    """The error of an answer, which may be no JSON."""
+    try:
+        body = response.json()
+    except ValueError:
+        body = None
+    status, seconds = response.status_code, response.headers.get("Retry-After", "")
     kind = _CLASSES.get(status, ServerFailed if status >= 500 else ApiError)
-    document = body if isinstance(body, dict) else {}
-    return kind(status, document, headers.get("X-Request-ID", ""), _read_seconds(headers.get("Retry-After", "")))
-
-
-def _read_seconds(text: str) -> float | None:
-    return float(text) if text.isdecimal() else None
+    document, pause = body if isinstance(body, dict) else {}, float(seconds) if seconds.isdecimal() else None
+    return kind(status, document, response.headers.get("X-Request-ID", ""), pause)

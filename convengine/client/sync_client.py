@@ -114,7 +114,7 @@ class Client:
                         return
                     if response.status_code != 200:
                         response.read()
-                        raise _make_error(response)
+                        raise make_error(response)
                     for sent in httpx2.EventSource(response):
                         if not sent.data:
                             continue
@@ -151,13 +151,7 @@ class Client:
             )
         except httpx2.TransportError as fault:
             raise ConnectionFailed(f"{call.method} {call.path}: {fault}") from fault
-        if response.status_code >= 400 or response.has_redirect_location:
-            raise _make_error(response)
-        try:
-            body = response.json() if response.content else None
-        except ValueError:
-            raise _make_error(response) from None
-        return call.read(body, response.headers)
+        return call.read_answer(response)
 
     def _pause(self, attempt: int, error: ApiError | ConnectionFailed, retries: Retries) -> None:
         """Wait before the next attempt. Raises the error when there is none."""
@@ -165,11 +159,3 @@ class Client:
         if seconds is None:
             raise error
         time.sleep(seconds)
-
-
-def _make_error(response: httpx2.Response) -> ApiError:
-    try:
-        body = response.json()
-    except ValueError:
-        body = None
-    return make_error(response.status_code, body, response.headers)
