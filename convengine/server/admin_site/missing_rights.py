@@ -48,8 +48,8 @@ def explain_refusal(request: HttpRequest, exception: Exception) -> Iterator[str]
     yield f"You are signed in as {user.get_username()}. {member}"
     users: Any = get_user_model()
     administrators = users.objects.filter(is_superuser=True, is_active=True).order_by(users.USERNAME_FIELD)[:NAMED]
-    names = ", ".join(user.get_full_name() or user.get_username() for user in administrators)
-    yield f"If you need it, ask an administrator: {names}." if names else "If you need it, ask an administrator."
+    named = ", ".join(each.get_full_name() or each.get_username() for each in administrators)
+    yield f"If you need it, ask an administrator: {named}." if named else "If you need it, ask an administrator."
 
 
 def _find_missing_right(request: HttpRequest) -> str:

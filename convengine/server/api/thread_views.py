@@ -16,13 +16,14 @@ from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.views import CONTEXT, PREFER, idempotency_key, read_context_part, wants_no_wait
 from convengine.server.api.workspace_view import WorkspaceView
+from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.queued.queue import check_body, make_key, queue_message, runs_here
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads import external_changes
 from convengine.server.threads.find_session import Thread, find_or_begin_session
 from convengine.server.threads.known_preferences import check_preferences
 from convengine.server.threads.take_message import take_message
-from convengine.server.turns.answer import StoredAnswer, build_resolved_body
+from convengine.server.turns.answer import StoredAnswer, TurnAnswer, build_resolved_body
 from convengine.server.turns.failure import error_body
 
 
@@ -86,11 +87,14 @@ class MessageView(ResolveView):
         )
         finish = partial(finish_message, key, read_context_part(request))
         call = idempotency_key(request, key)
+        answer: TurnAnswer | StoredAnswer | CeQueuedMessage
         if wants_no_wait(request) and runs_here():
-            row = queue_message(turn, call or make_key(key.pk), key.prefix, thread)
-            return Response(wire.describe_message(row), status=202, headers=wire.build_queued_headers(row))
-        check_body(call)
-        answer = take_message(thread, turn, call)
+            answer = queue_message(turn, call or make_key(key.pk), key.prefix, thread)
+        else:
+            check_body(call)
+            answer = take_message(thread, turn, call)
+        if isinstance(answer, CeQueuedMessage):
+            return Response(wire.describe_message(answer), status=202, headers=wire.build_queued_headers(answer))
         if isinstance(answer, StoredAnswer):
             return Response(finish(answer.body), headers={"X-Idempotent-Replay": "true"})
         error = answer.error

@@ -24,10 +24,11 @@ from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import QueuedMessageSerializer, TurnRequestSerializer, TurnResponseSerializer
 from convengine.server.deployment import conf
+from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.queued.queue import check_body, make_key, queue_message, runs_here
 from convengine.server.sessions.models import CeConversation
 from convengine.server.threads.known_preferences import check_preferences
-from convengine.server.turns.answer import StoredAnswer
+from convengine.server.turns.answer import StoredAnswer, TurnAnswer
 from convengine.server.turns.failure import error_body
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.take_turn import take_turn
@@ -116,16 +117,19 @@ class TurnView(ApiView):
         parts = _read_parts(request)
         finish = partial(_finish, key_owner, read_context_part(request), parts)
         try:
+            answer: TurnAnswer | StoredAnswer | CeQueuedMessage
             # Browsers always wait.
             if key_owner.token is None and wants_no_wait(request) and runs_here():
-                row = queue_message(turn, key or make_key(key_owner.pk), key_owner.prefix)
-                body, headers = dumps(wire.describe_message(row)), wire.build_queued_headers(row)
-                return HttpResponse(body, status=202, headers=headers, content_type="application/json")
-            check_body(key)
-            answer = take_turn(turn, key, opened_by=key_owner.prefix)
+                answer = queue_message(turn, key or make_key(key_owner.pk), key_owner.prefix)
+            else:
+                check_body(key)
+                answer = take_turn(turn, key, opened_by=key_owner.prefix)
         except ConvEngineError as error:
             headers = {"Retry-After": "1"} if error.recoverable else {}
             return _build_response(request, error_body(error, turn.conversation_id), error.status, headers)
+        if isinstance(answer, CeQueuedMessage):
+            body, headers = dumps(wire.describe_message(answer)), wire.build_queued_headers(answer)
+            return HttpResponse(body, status=202, headers=headers, content_type="application/json")
         if isinstance(answer, StoredAnswer):
             return _build_response(request, finish(None, answer.body), 200, {"X-Idempotent-Replay": "true"})
         channel = answer.before.channel if answer.before else None
