@@ -71,7 +71,12 @@ def _describe_or_refuse(given: Sequence[str], management: Sequence[str] = ()) ->
         if others := sorted({*management} - {command.management for command in COMMANDS}):
             print(f"Further commands: {', '.join(others)}.")
         return 0
-    print(_refuse(given, management), file=sys.stderr)
+    if parts := [words for words in BY_WORDS if words.startswith(f"{given[0]} ")]:
+        refusal = f"Write one of: {', '.join(f'convengine {words}' for words in parts)}."
+    else:
+        hint = did_you_mean(given[0], [*(words.split()[0] for words in BY_WORDS), *management])
+        refusal = f"convengine has no command {given[0]!r}.{hint} `convengine help` lists all commands."
+    print(refusal, file=sys.stderr)
     return 2
 
 
@@ -250,11 +255,3 @@ def _find_file(word: str) -> str:
     """A file that the package ships, such as `bicycle_workshop.json`, by its name, unless there is one here."""
     file = find_shipped("fixtures") / word
     return str(file) if word.endswith(".json") and not Path(word).exists() and file.is_file() else word
-
-
-def _refuse(given: Sequence[str], management: Sequence[str]) -> str:
-    parts = [words for words in BY_WORDS if words.startswith(f"{given[0]} ")]
-    if parts:
-        return f"Write one of: {', '.join(f'convengine {words}' for words in parts)}."
-    hint = did_you_mean(given[0], [*(words.split()[0] for words in BY_WORDS), *management])
-    return f"convengine has no command {given[0]!r}.{hint} `convengine help` lists all commands."

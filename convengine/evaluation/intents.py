@@ -66,7 +66,15 @@ def build_decider(phrases: Iterable[rows.Classifier], snapshot: Snapshot | None 
     Intents are named as the phrases spell them.
     """
     given = tuple(phrases)
-    decide = decide_by(_replace_phrases(snapshot, given) if snapshot else _build_snapshot(given))
+    if snapshot:
+        others = (row for row in snapshot.rows(rows.Classifier) if not row.is_phrase)
+        table = Table(rows.Classifier.table, sorted((*others, *given), key=lambda row: row.pk))
+        snapshot = Snapshot(snapshot.config_version, {**snapshot.tables, table.name: table}, snapshot.defaults)
+    else:
+        intents = {code(row.intent_code): rows.Intent(intent_code=row.intent_code) for row in given}
+        tables = (Table(rows.Intent.table, intents.values()), Table(rows.Classifier.table, given))
+        snapshot = Snapshot(0, {table.name: table for table in tables})
+    decide = decide_by(snapshot)
 
     def decide_alone(text: str) -> IntentDecision:
         # Nobody else needs what these phrases train.
@@ -122,18 +130,3 @@ def _describe(classification: Classification, names: Mapping[str, str]) -> Inten
     return IntentDecision(
         tuple(names[intent] for intent in meant or near), tuple(ranked.values()), is_near=bool(near and not meant)
     )
-
-
-def _build_snapshot(phrases: Sequence[rows.Classifier]) -> Snapshot:
-    intents = {code(row.intent_code): rows.Intent(intent_code=row.intent_code) for row in phrases}
-    tables = {
-        rows.Intent.table: Table(rows.Intent.table, intents.values()),
-        rows.Classifier.table: Table(rows.Classifier.table, phrases),
-    }
-    return Snapshot(0, tables)
-
-
-def _replace_phrases(snapshot: Snapshot, phrases: Sequence[rows.Classifier]) -> Snapshot:
-    others = (row for row in snapshot.rows(rows.Classifier) if not row.is_phrase)
-    table = Table(rows.Classifier.table, sorted((*others, *phrases), key=lambda row: row.pk))
-    return Snapshot(snapshot.config_version, {**snapshot.tables, table.name: table}, snapshot.defaults)

@@ -65,7 +65,14 @@ def format_evaluation(document: Mapping[str, Any]) -> Iterator[str]:
     if intents := document.get("intents"):
         yield from format_intents(intents)
     if fields := document.get("fields"):
-        yield from _format_fields(fields)
+        names = ("values", "taken", "offered", "refused", "missed", "wrong", "invented")
+        yield ""
+        yield f"{_count(fields['values'], 'value')} of fields: taken {_format_share(fields['taken'])}"
+        rows = [[_name_field(each), *(each[name] for name in names)] for each in fields["fields"]]
+        yield from _format_table(("field", *names), rows)
+        for fault in fields["faults"][:_CONFUSIONS]:
+            values = f"expected {fault['expected']}, read {fault['read']}"
+            yield f"  {fault['outcome']:<8} {_name_field(fault)}: {values}: “{fault['message']}”"
 
 
 def format_intents(intents: Mapping[str, Any]) -> Iterator[str]:
@@ -126,18 +133,6 @@ def _format_undecided(undecided: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         yield f"      {each['intent'] or 'none of them'}: “{each['message']}” → {result}"
     if len(undecided) > _CONFUSIONS:
         yield f"      and {len(undecided) - _CONFUSIONS:,} more"
-
-
-def _format_fields(fields: Mapping[str, Any]) -> Iterator[str]:
-    names = ("values", "taken", "offered", "refused", "missed", "wrong", "invented")
-    yield ""
-    yield f"{_count(fields['values'], 'value')} of fields: taken {_format_share(fields['taken'])}"
-    yield from _format_table(
-        ("field", *names), [[_name_field(each), *(each[name] for name in names)] for each in fields["fields"]]
-    )
-    for fault in fields["faults"][:_CONFUSIONS]:
-        values = f"expected {fault['expected']}, read {fault['read']}"
-        yield f"  {fault['outcome']:<8} {_name_field(fault)}: {values}: “{fault['message']}”"
 
 
 def _name_field(each: Mapping[str, Any]) -> str:

@@ -113,8 +113,43 @@ class PlayedTurn:
 
     @cached_property
     def after(self) -> PlayedConversation:
-        """Where the conversation stands after it."""
-        return _continue_conversation(self._before, self)
+        """The conversation as the commit of the turn would store it and the next turn read it, ten seconds later.
+
+        `turns.commit` and `turns.acquire` do this for real turns.
+        """
+        turn, outcome, session = self.turn, self.outcome, self.session
+        row, before = self._before.loaded.conversation, self._before
+        before = replace(before, at=before.at + _PAUSE, turn_no=session.turn_no)
+        if outcome.error and not session.reset_reason:
+            return replace(before, loaded=replace(before.loaded, created=False))
+        if outcome.error:
+            # A turn that fails after a reset leaves the conversation reset.
+            cleared = replace(
+                row,
+                status="RUNNING",
+                intent_code=UNKNOWN,
+                state_code=UNKNOWN,
+                context_json={},
+                input_params_json={},
+                last_assistant_json=None,
+                version=row.version + 1,
+                context_epoch=session.epoch,
+            )
+            loaded = Loaded(cleared, previous_turn=before.loaded.previous_turn)
+            return replace(before, loaded=loaded, past=())
+        after = replace(
+            row,
+            **build_columns(session),
+            conversation_id=session.conversation_id,
+            version=row.version + 1,
+            turn_count=1 if turn.previous_session else row.turn_count + 1,
+        )
+        past = [] if turn.previous_session or session.epoch != row.context_epoch else list(before.past)
+        if not outcome.stopped:
+            past.append((session.user_text, to_plain(session.last_assistant)))
+        past = past[-limit:] if (limit := live_settings.read(turn.snapshot, HISTORY_MAX_TURNS).value) else []
+        facts = Redaction.of(turn.snapshot).caller_data(select_turn_facts(session.input_params))
+        return replace(before, loaded=Loaded(after, list_exchanges(past), to_plain(facts)), past=past)
 
     @cached_property
     def seen(self) -> SeenTurn:
@@ -148,38 +183,23 @@ def play(
     """
     turns: list[PlayedTurn] = []
     for message in messages:
-        turns.append(_play_message(snapshot, conversation, message, outside))
+        before, limit = replace(conversation, at=message.at or conversation.at), conf.get("TURN_TIMEOUT_SECONDS")
+        row, ignored = before.loaded.conversation, tuple(message.ignored_params)
+        request = TurnRequest(row.conversation_id, message.text, message.params, ignored, row.channel, row.workspace_id)
+        tape = _PlayTape(dict(before.executions))
+        # The engine and the ports are those of a real turn.
+        with wiring.replace_outside_world(outside), collect_faults(), limit_waits(limit):
+            clock, calls = TurnClock(before.at), list[Call]()
+            known = _KnownConversation(before.loaded)
+            ports = wiring.ports(clock, known, NotingTape(tape, calls), snapshot, row.workspace_id)
+            ports = replace(ports, executions=_PlayExecutions(ports.executions, tape))
+            number, trail = before.turn_no + 1, Trail(clock.elapsed_ms)
+            turn = Turn(str(uuid.uuid4()), number, request, snapshot, ports, trail, time_limit_ms=limit * 1000)
+            listen(turn, lambda fault: log.warning("progress was not reported", error=str(fault), exc_info=fault))
+            outcome = wiring.engine().run(turn)
+            turns.append(PlayedTurn(turn, outcome, calls, replace(before, executions=tape.executions)))
         conversation = turns[-1].after
     return turns
-
-
-def _play_message(
-    snapshot: Snapshot, before: PlayedConversation, message: Message, outside: wiring.OutsideWorld
-) -> PlayedTurn:
-    """Run the next turn of a conversation with a message, on the engine and ports of a real turn."""
-    before = replace(before, at=message.at or before.at)
-    row, limit = before.loaded.conversation, conf.get("TURN_TIMEOUT_SECONDS")
-    request = TurnRequest(
-        row.conversation_id, message.text, message.params, tuple(message.ignored_params), row.channel, row.workspace_id
-    )
-    tape = _PlayTape(dict(before.executions))
-    with wiring.replace_outside_world(outside), collect_faults(), limit_waits(limit):
-        clock, calls = TurnClock(before.at), list[Call]()
-        ports = wiring.ports(
-            clock, _KnownConversation(before.loaded), NotingTape(tape, calls), snapshot, row.workspace_id
-        )
-        ports = replace(ports, executions=_PlayExecutions(ports.executions, tape))
-        turn = Turn(
-            str(uuid.uuid4()),
-            before.turn_no + 1,
-            request,
-            snapshot,
-            ports,
-            Trail(clock.elapsed_ms),
-            time_limit_ms=limit * 1000,
-        )
-        listen(turn, lambda fault: log.warning("progress was not reported", error=str(fault), exc_info=fault))
-        return PlayedTurn(turn, wiring.engine().run(turn), calls, replace(before, executions=tape.executions))
 
 
 def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> PlayedTurn:
@@ -200,45 +220,6 @@ def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> 
         release_choice=recorded.release_choice,
     )
     return PlayedTurn(turn, wiring.engine().run(turn), calls, before)
-
-
-def _continue_conversation(before: PlayedConversation, played: PlayedTurn) -> PlayedConversation:
-    """The conversation as the commit of a turn would store it and the next turn read it, ten seconds later.
-
-    `turns.commit` and `turns.acquire` do this for real turns.
-    """
-    turn, outcome, session, row = played.turn, played.outcome, played.session, before.loaded.conversation
-    before = replace(before, at=before.at + _PAUSE, turn_no=session.turn_no)
-    if outcome.error and not session.reset_reason:
-        return replace(before, loaded=replace(before.loaded, created=False))
-    if outcome.error:
-        # A turn that fails after a reset leaves the conversation reset.
-        cleared = replace(
-            row,
-            status="RUNNING",
-            intent_code=UNKNOWN,
-            state_code=UNKNOWN,
-            context_json={},
-            input_params_json={},
-            last_assistant_json=None,
-            version=row.version + 1,
-            context_epoch=session.epoch,
-        )
-        loaded = Loaded(cleared, previous_turn=before.loaded.previous_turn)
-        return replace(before, loaded=loaded, past=())
-    after = replace(
-        row,
-        **build_columns(session),
-        conversation_id=session.conversation_id,
-        version=row.version + 1,
-        turn_count=1 if turn.previous_session else row.turn_count + 1,
-    )
-    past = [] if turn.previous_session or session.epoch != row.context_epoch else list(before.past)
-    if not outcome.stopped:
-        past.append((session.user_text, to_plain(session.last_assistant)))
-    past = past[-limit:] if (limit := live_settings.read(turn.snapshot, HISTORY_MAX_TURNS).value) else []
-    facts = Redaction.of(turn.snapshot).caller_data(select_turn_facts(session.input_params))
-    return replace(before, loaded=Loaded(after, list_exchanges(past), to_plain(facts)), past=past)
 
 
 @dataclass

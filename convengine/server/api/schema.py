@@ -2,9 +2,11 @@
 their definition.
 """
 
+import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from inspect import isfunction
+from pathlib import Path
 from typing import Any, TypeVar
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
@@ -15,11 +17,16 @@ from rest_framework.fields import CharField
 from convengine.engine.turn.params import KEY_SHAPE
 from convengine.json_value import Json
 from convengine.server.api.authentication import KeyThrottle
-from convengine.server.api.examples import EXAMPLES, PARAMETERS
 from convengine.server.api.failures import describe_common_statuses, describe_statuses
 from convengine.server.api.serializers import ClosedSerializer, FailureSerializer
 
 F = TypeVar("F", bound=Callable[..., Any])
+_DOCUMENT = json.loads(Path(__file__).with_name("examples.json").read_text())
+#: An example of each call, as a small help desk answers, by operation: `response`, with its media `type` if that is not
+#: JSON, and `request` if it has a body.
+EXAMPLES: dict[str, dict[str, Any]] = _DOCUMENT["operations"]
+#: Of parameters in addresses.
+PARAMETERS: dict[str, Any] = _DOCUMENT["parameters"]
 #: The parts of the API, by the beginning of the address; the first that fits counts, and all others read the record.
 _TAGS = (
     ("/api/v1/conversation/message", "Turns"),

@@ -19,7 +19,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.api import wire
 from convengine.server.api.authentication import get_api_key, need_scope
 from convengine.server.api.base_view import ApiView
-from convengine.server.api.conversation_token import HEADER, ConversationToken
+from convengine.server.api.conversation_token import HEADER
 from convengine.server.api.models import CeApiKey
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import QueuedMessageSerializer, TurnRequestSerializer, TurnResponseSerializer
@@ -111,8 +111,12 @@ class TurnView(ApiView):
     def _take_turn(self, request: Request, given: Mapping[str, Any]) -> HttpResponse:
         key_owner = get_api_key(request)
         key = idempotency_key(request, key_owner)
-        if key_owner.token:
-            _check_token_body(given, key_owner.token)
+        if (token := key_owner.token) and given.get("conversationId"):
+            token.check_conversation(given["conversationId"])
+        if token and given.get("inputParams"):
+            raise PermissionDenied(
+                "A conversation token cannot send inputParams. Your server sends them when it makes the token."
+            )
         turn = _build_turn_request(given, key_owner, key)
         parts = _read_parts(request)
         finish = partial(_finish, key_owner, read_context_part(request), parts)
@@ -224,16 +228,6 @@ def idempotency_key(request: Request, owner: CeApiKey, address: str = "") -> Ide
     assert isinstance(request.data, dict)  # Its fields were checked.
     body = {field: value for field, value in request.data.items() if value is not None}
     return IdempotencyKey.of(owner.pk, name, [address, body] if address else body)
-
-
-def _check_token_body(given: Mapping[str, Any], token: ConversationToken) -> None:
-    """Raises PermissionDenied for another conversation, and for what only a server may say of a user."""
-    if given.get("conversationId"):
-        token.check_conversation(given["conversationId"])
-    if given.get("inputParams"):
-        raise PermissionDenied(
-            "A conversation token cannot send inputParams. Your server sends them when it makes the token."
-        )
 
 
 def _build_turn_request(given: Mapping[str, Any], owner: CeApiKey, key: IdempotencyKey | None) -> TurnRequest:

@@ -167,16 +167,7 @@ def _read_message(message: Mapping[str, Json], user: str) -> Incoming:
     title = read_name(read_part(pressed, str(pressed.get("type"))), "title")
     button = title or read_name(read_part(message, "button"), "text")
     words = str(read_part(message, "text").get("body") or button or read_part(message, kind).get("caption") or "")
-    details = _read_details(message, kind, user, button)
-    if not (words.strip() or details.has_media):
-        details = replace(details, attachments=[Attachment(read_name(message, "type") or "other")])
-    sent_at = str(message.get("timestamp") or "")
-    at = float(sent_at) if sent_at.isascii() and sent_at.isdigit() else None
-    return Incoming(str(message.get("id")), str(message.get("from")), words.strip(), details=details, at=at)
-
-
-def _read_details(message: Mapping[str, Json], kind: str, user: str, button: str) -> MessageDetails:
-    return MessageDetails(
+    details = MessageDetails(
         ChannelUser(read_name(message, "from"), user),
         [read_attachment(kind, message[kind])] if kind else [],
         read_location(read_part(message, "location")),
@@ -184,6 +175,11 @@ def _read_details(message: Mapping[str, Json], kind: str, user: str, button: str
         button=button,
         reply_to=read_name(read_part(message, "context"), "id"),
     )
+    if not (words.strip() or details.has_media):
+        details = replace(details, attachments=[Attachment(read_name(message, "type") or "other")])
+    sent_at = str(message.get("timestamp") or "")
+    at = float(sent_at) if sent_at.isascii() and sent_at.isdigit() else None
+    return Incoming(str(message.get("id")), str(message.get("from")), words.strip(), details=details, at=at)
 
 
 def _read_contact(contact: Mapping[str, Json]) -> Contact:

@@ -173,12 +173,11 @@ async def _attempt_once(call: Call) -> tuple[int, bytes]:
     except httpx2.TransportError as error:
         text = f"{target.authority} could not be reached: {type(error).__name__}: {error}"
         raise _Failed("HTTP_IO", text, again=policy.retry_on_io_exception, counts=True) from error
-    return _check_response(call, response, _mask_secret(body, target.connection.secret))
-
-
-def _mask_secret(body: bytes, secret: str) -> bytes:
-    """The body without the secret, which some services repeat. A very short secret is not masked."""
-    return body.replace(secret.encode(), MASK.encode()) if len(secret) >= SHORTEST else body
+    secret = target.connection.secret
+    # Some services repeat it. A very short one is not masked.
+    if len(secret) >= SHORTEST:
+        body = body.replace(secret.encode(), MASK.encode())
+    return _check_response(call, response, body)
 
 
 def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:
@@ -209,11 +208,15 @@ def _build_request(call: Call) -> "httpx2.Request":
     target = call.target
     host = f"[{target.host}]" if ":" in target.host else target.host
     query = "&".join(part for part in (target.query, urlencode(_list_query_pairs(call.query))) if part)
+    content = None
+    if call.body is not None and call.method not in BODILESS:
+        # A text as it is, anything else as JSON.
+        content = (call.body if isinstance(call.body, str) else dumps(call.body)).encode()
     return httpx2.Request(
         call.method,
         f"{target.scheme}://{host}:{target.port}{target.path}{'?' + query if query else ''}",
         headers=_build_headers(call),
-        content=_encode_body(call.body) if call.method not in BODILESS else None,
+        content=content,
         extensions={"timeout": {"connect": call.policy.connect_timeout_ms / 1000}},
     )
 
@@ -235,13 +238,6 @@ def _build_headers(call: Call) -> list[tuple[str, str]]:
     if call.idempotency_key and call.method not in BODILESS:
         headers.append(("Idempotency-Key", call.idempotency_key))
     return [*headers, *(call.target.connection.credentials().items() if call.target.own else ())]
-
-
-def _encode_body(body: Json) -> bytes | None:
-    """The bytes of a body: a text as it is, anything else as JSON. Returns None without a body."""
-    if body is None:
-        return None
-    return (body if isinstance(body, str) else dumps(body)).encode()
 
 
 def _list_query_pairs(query: Mapping[str, Json]) -> list[tuple[str, str]]:

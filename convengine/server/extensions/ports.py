@@ -59,7 +59,17 @@ class Containers(RecordedPort):
         """Call the provider, and trace the call with its duration."""
         started = time.monotonic()
         sent = copy.deepcopy(request)
-        value, error = self._call_within_limits(sent, session)
+        value: Any = None
+        error: Exception | None = None
+        try:
+            with self.wait():
+                value = call_within(sent.timeout_ms, lambda: self._call(sent, session), self.afterwards)
+            size = len(dumps(value).encode())
+            if size > sent.max_bytes:
+                text = f"The result has {size} bytes. At most {sent.max_bytes} are allowed."
+                raise _Refused("RESULT_TOO_LARGE", text)
+        except Exception as fault:
+            error = fault
         seconds = time.monotonic() - started
         took = int(seconds * 1000)
         answer = self._make_answer(request, sent, value, error, took)
@@ -83,19 +93,6 @@ class Containers(RecordedPort):
         # After a timeout the code may still be changing the request.
         changed_params = None if isinstance(error, TimeoutError) else _find_changed_params(request, sent)
         return ContainerAnswer(None, code, str(error), took, changed_params)
-
-    def _call_within_limits(self, request: ContainerRequest, session: Session) -> tuple[Any, Exception | None]:
-        """The value and no error, or no value and the error; the limits are those of time, size and waiting turns."""
-        try:
-            with self.wait():
-                value = call_within(request.timeout_ms, lambda: self._call(request, session), self.afterwards)
-            size = len(dumps(value).encode())
-            if size > request.max_bytes:
-                text = f"The result has {size} bytes. At most {request.max_bytes} are allowed."
-                raise _Refused("RESULT_TOO_LARGE", text)
-        except Exception as error:
-            return None, error
-        return value, None
 
     def _call(self, request: ContainerRequest, session: Session) -> Any:
         """The value as JSON. Raises the exceptions of registered code, and _Refused."""

@@ -183,7 +183,10 @@ class Connection:
 
     def _receive(self, message: Any) -> Any:
         if isinstance(message, Exception):
-            log.debug("MCP_LINE_IGNORED", server=self.target.name, line=_quote_line(message))
+            # The beginning of a line that is no message.
+            listed = message.errors() if hasattr(message, "errors") else []
+            line = shorten_line(str(listed[0].get("input") if listed else message), _SHOWN)
+            log.debug("MCP_LINE_IGNORED", server=self.target.name, line=line)
         return self._mender.mend(message)
 
     def _mark_dead(self) -> None:
@@ -258,12 +261,6 @@ class _IgnoresLines(logging.Filter):
 
 
 _IGNORES_LINES = _IgnoresLines()
-
-
-def _quote_line(error: Exception) -> str:
-    """The beginning of a line that is no message."""
-    listed = error.errors() if hasattr(error, "errors") else []
-    return shorten_line(str(listed[0].get("input") if listed else error), _SHOWN)
 
 
 class _Noted:

@@ -103,12 +103,12 @@ def explain_turns(row: CeConversation, most: int | None = None) -> list[Explaine
         .order_by("-turn_no")[: min(kept_turns, most or kept_turns)]
     )
     graphs = turn_reader().build_graphs(row.pk, [turn.turn_no for turn in turns])
-    return [_explain_turn(turn, graphs.get(turn.turn_no, {})) for turn in turns]
-
-
-def _explain_turn(turn: CeConversationHistory, graph: Json) -> ExplainedTurn:
-    request, preferences = _describe_request(turn)
-    return ExplainedTurn(turn, {"message": turn.user_input, **request}, preferences, graph)
+    explained = []
+    for turn in turns:
+        request, preferences = _describe_request(turn)
+        described = {"message": turn.user_input, **request}
+        explained.append(ExplainedTurn(turn, described, preferences, graphs.get(turn.turn_no, {})))
+    return explained
 
 
 def _describe_request(turn: CeConversationHistory) -> tuple[dict[str, Json], Json]:

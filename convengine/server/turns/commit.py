@@ -50,7 +50,10 @@ class StepFlush:
 
         A turn that went on in a new session stores all its events at its commit.
         """
-        if turn.previous_session or self.stored == len(turn.trail.events) or not self._is_wanted(turn):
+        if turn.previous_session or self.stored == len(turn.trail.events):
+            return
+        is_watched = self.always or live_streams().watches(turn.request.conversation_id)
+        if not is_watched and not lease_renewer.is_watched(self.lease.token):
             return
         with transaction.atomic():
             is_lost = renew_lease(self.lease.token) is None
@@ -58,11 +61,6 @@ class StepFlush:
                 raise TurnConflict()
         self.stored = len(turn.trail.events)
         live_streams().wake(turn.request.conversation_id)
-
-    def _is_wanted(self, turn: Turn) -> bool:
-        if self.always:
-            return True
-        return live_streams().watches(turn.request.conversation_id) or lease_renewer.is_watched(self.lease.token)
 
 
 @dataclass(frozen=True)

@@ -32,15 +32,12 @@ class Command(ExactCommand):
         if unknown := [name for name in names if name not in running.all_jobs()]:
             raise CommandError(f"The job {unknown[0]} does not exist. Jobs: {', '.join(running.all_jobs())}.")
         wanted = names or list(running.all_jobs())
-        if options["list"]:
-            self._list(wanted)
-        else:
+        if not options["list"]:
             self._run([name for name in running.due() if name in wanted] if options["due"] else wanted)
-
-    def _list(self, names: list[str]) -> None:
+            return
         running.create_missing_rows()
         rows = {row.name: row for row in CeJob.objects.select_related("last_run")}
-        for name in names:
+        for name in wanted:
             job, row = running.all_jobs()[name], rows[name]
             self.stdout.write(f"{name:<18} {job.title}, {job.schedule.describe()}")
             self.stdout.write(f"{'':<18} last: {describe_last_run(row.last_run)}; next: {row.due_at:%Y-%m-%d %H:%M:%S}")
