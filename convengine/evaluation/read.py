@@ -84,7 +84,6 @@ class FormReader:
 
     @cached_property
     def fields(self) -> tuple[FormField, ...]:
-        """The fields that are read."""
         return make_fields(self.form)
 
     def read(self, line: Mapping[str, Json]) -> Result:

@@ -76,7 +76,6 @@ def format_evaluation(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def format_intents(intents: Mapping[str, Any]) -> Iterator[str]:
-    """The measures of intents."""
     at = intents["recallAtPrecision"]
     yield (
         f"{_count(intents['messages'], 'message')}: precision {_format_share(intents['precision'])}, recall "

@@ -56,7 +56,6 @@ class ModelRecording:
         )
 
     def add(self, request: LlmRequest, answer: LlmAnswer) -> None:
-        """Record an answer."""
         prompt = _hash_prompt(request)
         failure = {"error": answer.error_message, "error_code": answer.error_code} if answer.error_code else {}
         self.calls[request.purpose, prompt] = {

@@ -95,7 +95,6 @@ class SeenTurn:
 
     @property
     def payload(self) -> Mapping[str, Json]:
-        """The payload of the answer."""
         return self.body.get("payload") or {}
 
     @property

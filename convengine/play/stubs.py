@@ -64,7 +64,6 @@ class ScenarioStubs:
 
     @property
     def outside(self) -> OutsideWorld:
-        """The replaced outside world."""
         if not self.is_real:
             return OutsideWorld(self.registry, self.model, self.tools, ScriptedServers(self.tools))
         return OutsideWorld(self.registry, self.model, around_tools=lambda tools: ToolsBehindStubs(self.tools, tools))

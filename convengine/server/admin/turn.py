@@ -76,7 +76,6 @@ class TurnAdmin(ByConversation):
 
     @admin.display(description="answer")
     def answer_excerpt(self, row: CeConversationHistory) -> str:
-        """The beginning of the answer."""
         return shorten_line(answer_text(row.assistant_output), 60)
 
     @admin.display(description="answer")
@@ -86,7 +85,6 @@ class TurnAdmin(ByConversation):
 
     @admin.display(description="duration")
     def duration(self, row: CeConversationHistory) -> str:
-        """The duration of the turn."""
         return "-" if row.duration_ms is None else join_unit(row.duration_ms, "ms")
 
     @admin.display(description="configuration")

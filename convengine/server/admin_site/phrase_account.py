@@ -70,7 +70,6 @@ class PhraseAccount:
 
     @property
     def best(self) -> IntentLine | None:
-        """The likeliest intent."""
         return self.intents[0] if self.intents else None
 
 

@@ -158,7 +158,6 @@ class ByConversation(ReadOnlyAdmin):
 
     @display(description="conversation")
     def conversation_page(self, row: Any) -> SafeString:
-        """A link to the conversation."""
         return conversation_link(row.conversation_id)
 
     @display(description="conversation")

@@ -111,7 +111,6 @@ def what_if_url(user: Any, configuration: str) -> str:
 
 
 def conversation_link(conversation_id: Any) -> SafeString:
-    """The page of a conversation."""
     return link("ce_sessions_ceconversation_change", conversation_id, conversation_id)
 
 

@@ -61,7 +61,6 @@ def to_original_form(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def describe_message(row: CeQueuedMessage, answer: dict[str, Any] | None = None) -> dict[str, Any]:
-    """A queued message, with its answer."""
     return {
         "messageId": str(row.message_id),
         "conversationId": str(row.conversation_id) if row.conversation_id else None,

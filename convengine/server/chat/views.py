@@ -42,7 +42,6 @@ class Script(NamedTuple):
 
 @cache
 def read_script() -> Script:
-    """The script of this release."""
     text = (find_shipped("static") / "convengine/chat.js").read_bytes()
     return Script(hashlib.sha256(text).hexdigest()[:16], text, gzip.compress(text, mtime=0))
 

@@ -21,5 +21,4 @@ class ExactCommand(BaseCommand):
     requires_system_checks: list[str] | tuple[str, ...] | Literal["__all__"] = (SETTINGS,)
 
     def create_parser(self, prog_name: str, subcommand: str, **options: Any) -> CommandParser:
-        """The parser of the command."""
         return super().create_parser(prog_name, subcommand, **{**options, "allow_abbrev": False})

@@ -24,7 +24,6 @@ class Finders(RecordedPort):
 
     @property
     def kinds(self) -> Collection[str]:
-        """The kinds that have a finder."""
         return self.registry.finders.keys() if self.recorded_kinds is None else self.recorded_kinds
 
     def find(self, kind: str, text: str, fields: Mapping[str, Json], situation: Mapping[str, Json]) -> FinderAnswer:

@@ -80,7 +80,6 @@ class Tasks(RecordedPort):
         return None if entry is None else sorted(entry.methods)
 
     def names(self) -> Sequence[str]:
-        """The names of all registered tasks."""
         return tuple(self.tape.ask("task.names", None, lambda: sorted(self.registry.tasks)))
 
     def allowed_from_context(self, task: str) -> bool:

@@ -59,7 +59,6 @@ class Caller:
 
     @classmethod
     def of(cls, scope: Mapping[str, Any]) -> "Caller":
-        """The caller of a request."""
         return cls(find_scope_address(scope), dict(scope["headers"]).get(b"authorization", b""))
 
 

@@ -71,7 +71,6 @@ class InstallationSection:
 
     @cached_property
     def form_class(self) -> type[Any]:
-        """The form of all columns."""
         own = [column for column in self.columns if column not in self.paths]
         return forms.modelform_factory(self.model, form=self.form, fields=own)
 

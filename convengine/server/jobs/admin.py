@@ -96,7 +96,6 @@ class JobAdmin(ReadOnlyAdmin):
 
     @admin.display(description="latest runs")
     def runs(self, row: CeJob) -> SafeString:
-        """Its newest runs."""
         newest = CeJobRun.objects.filter(job_name=row.name).order_by("-id")[:NEWEST_RUNS]
         return render_to_string(
             "convengine/job_runs.html",
@@ -139,7 +138,6 @@ class JobRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description="job")
     def job_page(self, row: CeJobRun) -> SafeString:
-        """A link to the job."""
         return link("ce_jobs_cejob_change", row.job_name, row.job_name)
 
     @admin.display(description="did")
@@ -164,7 +162,6 @@ def result(run: CeJobRun) -> str:
 
 
 def format_counts(counts: Mapping[str, int]) -> str:
-    """The counts in words."""
     return ", ".join(f"{count} {name}" for name, count in counts.items()) or "nothing to do"
 
 

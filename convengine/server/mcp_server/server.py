@@ -82,7 +82,6 @@ _SCHEMES = ("api-key ", "bearer ")
 
 
 def is_valid_key(secret: str) -> bool:
-    """True for the secret of a valid key."""
     try:
         return bool(secret) and key_of(secret) is not None
     except AuthenticationFailed:

@@ -37,7 +37,6 @@ class Sampler:
             atexit.register(flush)
 
     def take_samples(self) -> None:
-        """Take all samples once."""
         for sample in self._samples:
             try:
                 sample()
