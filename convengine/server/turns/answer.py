@@ -118,6 +118,11 @@ def make_answer(
 ) -> TurnAnswer:
     """The result of a turn that ran; `before` is the row at its start, `at` its time."""
     first_id, session = turn.request.conversation_id, outcome.session
+    open_question: dict[str, Json] = {}
+    if not outcome.error:
+        with_person = is_with_person(session, turn)
+        answers = with_person and DialogueState.of(session).person_answers
+        open_question = {**describe_open_question(session, turn), "withPerson": with_person, "personAnswers": answers}
     return TurnAnswer(
         session.conversation_id,
         turn.turn_id,
@@ -132,15 +137,9 @@ def make_answer(
         before,
         at,
         None if session.conversation_id == first_id else first_id,
-        {} if outcome.error else _describe_open_question(session, turn),
+        open_question,
         turn.request,
     )
-
-
-def _describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
-    with_person = is_with_person(session, turn)
-    answers = with_person and DialogueState.of(session).person_answers
-    return {**describe_open_question(session, turn), "withPerson": with_person, "personAnswers": answers}
 
 
 def _build_state_report(session: Session, open_question: Mapping[str, Json]) -> dict[str, Json]:

@@ -2,42 +2,48 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
+from typing import Any
 
 import structlog
 from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from convengine.engine.errors import ConversationPersistFailed, TurnConflict, TurnInterrupted
+from convengine.engine.memory.settings import ENABLED as MEMORY_ENABLED
+from convengine.engine.memory.settings import HISTORY_MAX_TURNS
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import audit_settings as catalogue
 from convengine.engine.turn import live_settings
+from convengine.engine.turn.codec import load_column
+from convengine.engine.turn.conversation import Loaded, list_exchanges
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.recording import Recording
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
 from convengine.server.database.release import release_connections
-from convengine.server.database.sql import Statement, TurnClock, describe_fault, is_connection_broken
+from convengine.server.database.sql import Statement, TurnClock, describe_fault, dialect, is_connection_broken
 from convengine.server.deployment import conf
 from convengine.server.extensions.faults import ExtensionFault, collect_faults, report_fault
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.live_streams import live_streams
 from convengine.server.memory import after_commit
+from convengine.server.memory.session_memory import recall_previous_session
 from convengine.server.observability.turns import TurnObservation, observe_turn
 from convengine.server.resilience.time_left import limit_waits
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 from convengine.server.turns import idempotency
-from convengine.server.turns.acquire import AlreadyAnswered, Lease, acquire, lease_renewer
+from convengine.server.turns.acquire import AlreadyAnswered, Lease, acquire, lease_renewer, select_past
 from convengine.server.turns.answer import StoredAnswer, TurnAnswer, make_answer
 from convengine.server.turns.commit import EndedTurn, StepFlush, commit_turn, record_failure
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
-from convengine.server.turns.stored_conversation import StoredConversation
 from convengine.server.turns.watchdog import watchdog
 
 log = structlog.get_logger(__name__)
@@ -176,6 +182,41 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
     )
     listen(turn, lambda fault: log.warning("progress was not reported", error=str(fault), exc_info=fault))
     return turn, tape
+
+
+@dataclass
+class StoredConversation:
+    """The conversations port on the database. Reads once, however often it is called."""
+
+    lease: Lease
+    snapshot: Snapshot
+    _loaded: Loaded | None = field(default=None, repr=False)
+
+    def load(self) -> Loaded:
+        """The conversation as the lease read it, its recent history, oldest first, and the memory of an earlier one."""
+        if self._loaded is None:
+            row, past = self.lease.conversation, list_exchanges(reversed(self._past()))
+            # A session has a memory until its first turn is committed.
+            has_memory = not row.turn_count and live_settings.read(self.snapshot, MEMORY_ENABLED).value
+            memory = recall_previous_session(row) if has_memory else None
+            self._loaded = Loaded(row, past, self.lease.previous_turn, memory, self.lease.created)
+        return self._loaded
+
+    def store(self) -> None:
+        """Nothing to do: the lease made the row."""
+
+    def _past(self) -> Sequence[tuple[str | None, Any]]:
+        """User text and answer of the newest committed turns, newest first; as many as the release allows."""
+        limit = live_settings.read(self.snapshot, HISTORY_MAX_TURNS).value
+        if limit <= self.lease.past_limit:
+            return self.lease.past[:limit]
+        # The limit was raised since this process pinned a release: the lease did not read that far.
+        row = self.lease.conversation
+        with connection.cursor() as cursor:
+            cursor.execute(
+                select_past("%s", "%s"), [dialect().uuid_param(row.conversation_id), row.context_epoch, limit]
+            )
+            return [(user, load_column(answer)) for user, answer in cursor.fetchall()]
 
 
 @contextmanager
