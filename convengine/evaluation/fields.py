@@ -37,7 +37,10 @@ class FieldOutcome:
 
 def read_fields(snapshot: Snapshot, messages: Sequence[LabelledMessage]) -> tuple[list[FieldOutcome], list[str]]:
     """Read the messages with labelled values into the forms of their intents; and what no form has, in words."""
-    forms = _list_forms(snapshot)
+    forms: defaultdict[str, list[Mapping[str, Json]]] = defaultdict(list)
+    for row in snapshot.enabled_rows(rows.OutputSchema):
+        if isinstance(row.json_schema, Mapping):
+            forms[code(row.intent_code)].append(row.json_schema)
     reader, locale = CorpusReader({}), live_settings.read(snapshot, LOCALE).value
     outcomes: list[FieldOutcome] = []
     homeless: Counter[str] = Counter()
@@ -58,14 +61,6 @@ def read_fields(snapshot: Snapshot, messages: Sequence[LabelledMessage]) -> tupl
                 outcomes += _read(reader, schema, message, known, locale)
     listed = ", ".join(f"{name} ({count})" for name, count in homeless.most_common(_NAMED))
     return outcomes, [f"Left out, because no form of the intent has the field: {listed}."] if homeless else []
-
-
-def _list_forms(snapshot: Snapshot) -> Mapping[str, Sequence[Mapping[str, Json]]]:
-    forms: defaultdict[str, list[Mapping[str, Json]]] = defaultdict(list)
-    for row in snapshot.enabled_rows(rows.OutputSchema):
-        if isinstance(row.json_schema, Mapping):
-            forms[code(row.intent_code)].append(row.json_schema)
-    return forms
 
 
 def _read(

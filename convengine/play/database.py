@@ -57,7 +57,8 @@ def make_scratch_database() -> Iterator[str]:
         url = f"sqlite:///{Path(folder) / 'scenarios.sqlite3'}"
         with use_database(url):
             call_command("migrate", verbosity=0, interactive=False)
-            note_shipped_rows()
+            # Each tested configuration is loaded into the rows of the new database.
+            _shipped[_database_name()] = configuration_files().read_rows()
         yield url
 
 
@@ -78,11 +79,6 @@ def use_database(url: str) -> Iterator[None]:
 #: The configuration that a database holds, and the rows of a new installation, by the database's name.
 _loaded: dict[str, Hashable] = {}
 _shipped: dict[str, Rows] = {}
-
-
-def note_shipped_rows() -> None:
-    """Keep the rows of the current database, which is new: each tested configuration is loaded into them."""
-    _shipped[_database_name()] = configuration_files().read_rows()
 
 
 def _database_name() -> str:

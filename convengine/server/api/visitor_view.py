@@ -63,17 +63,14 @@ class VisitorTokenView(ApiView):
         key = require_key(str(made.prefix), "turns")
         conversation_id = find_conversation(key, given)
         if conversation_id is None:
-            _count_beginning(find_client_address(request.META))
+            # It counts for its address in each window.
+            address = find_client_address(request.META)
+            for setting in _LIMITS:
+                limit, seconds = read_rate(conf.get(setting))
+                count, wait = throttle.count_call(f"chat token for:{address}:{seconds}", seconds)
+                if count > limit:
+                    raise Throttled(wait, "Too many conversations were started from this address.")
         return Response(ConversationToken(conversation_id or str(uuid.uuid4()), key.prefix, origin).describe())
-
-
-def _count_beginning(address: str) -> None:
-    """Count a conversation of this address in each window. Raises Throttled until the next window."""
-    for setting in _LIMITS:
-        limit, seconds = read_rate(conf.get(setting))
-        count, wait = throttle.count_call(f"chat token for:{address}:{seconds}", seconds)
-        if count > limit:
-            raise Throttled(wait, "Too many conversations were started from this address.")
 
 
 def _check_origin(request: Request) -> str:

@@ -227,7 +227,8 @@ class Provider(ABC):
                 return replace(self._split(answer.text, self.longest_question, notes), options=options, form=form)
             reason = f", because {misfit}"
         notes = [f"The options are numbered lines of the text{reason}."]
-        return self._split(number_options(answer.text, options), self.longest_text, notes)
+        lines = [f"{number}. {label}" for number, label in enumerate(options, start=1)]
+        return self._split("\n".join([answer.text, "", *lines]).strip(), self.longest_text, notes)
 
     def render(self, answer: Answer) -> Sequence[Mapping[str, Json]]:
         """The messages that say an answer, in their order."""
@@ -297,9 +298,3 @@ def split_text(text: str, most: int, unit: Unit = Unit.CHARACTERS) -> list[str]:
         parts.append(rest[:at].rstrip())
         rest = rest[at:].lstrip()
     return [*parts, rest] if rest or not parts else parts
-
-
-def number_options(text: str, options: Sequence[str]) -> str:
-    """A text with its options as numbered lines, for a message that has no buttons for them."""
-    lines = [f"{number}. {label}" for number, label in enumerate(options, start=1)]
-    return "\n".join([text, "", *lines]).strip() if lines else text

@@ -70,8 +70,10 @@ def receive(request: HttpRequest, name: str) -> HttpResponse:
         log.error("channel not ready", channel=name, reason=fault.message)
         return _refuse(503, fault.code, fault.message)
     try:
+        # The answers to older ones are no longer stored, so that they would be answered again.
+        oldest = time.time() - conf.get("IDEMPOTENCY_HOURS") * 3600
         for message in sorted(arrival.messages, key=lambda message: message.at or 0):
-            if not _is_too_old(message):
+            if message.at is None or message.at >= oldest:
                 take_in(channel, message)
     except ConvEngineError as error:
         # The provider sends it again.
@@ -80,11 +82,6 @@ def receive(request: HttpRequest, name: str) -> HttpResponse:
         store_receipt(channel, receipt)
     _note(channel, "last_request_at")
     return HttpResponse(arrival.reply, content_type="text/plain")
-
-
-def _is_too_old(message: Incoming) -> bool:
-    """True for a message whose answer is no longer stored, so that it would be answered again."""
-    return message.at is not None and time.time() - message.at > conf.get("IDEMPOTENCY_HOURS") * 3600
 
 
 def take_in(channel: CeChannel, message: Incoming) -> None:

@@ -101,11 +101,6 @@ def read_any_text() -> Iterator[None]:
         raw.text_factory = before
 
 
-def is_damaged(refused: Exception) -> bool:
-    """True for what PostgreSQL raises when a value is damaged."""
-    return isinstance(refused, InternalError) and getattr(refused.__cause__, "sqlstate", "") == _DAMAGED
-
-
 def protect_transaction() -> Any:
     """PostgreSQL accepts no other statement in a transaction after a failure, except behind a savepoint."""
     if connection.vendor != "postgresql":
@@ -174,5 +169,6 @@ def _raise_failure(refused: Exception) -> None:
     """Raise again what is no matter of a value, such as a lost connection."""
     if isinstance(refused, OperationalError) and "decode" not in str(refused):
         raise refused
-    if isinstance(refused, InternalError) and not is_damaged(refused):
+    # PostgreSQL raises this one when a value is damaged.
+    if isinstance(refused, InternalError) and getattr(refused.__cause__, "sqlstate", "") != _DAMAGED:
         raise refused

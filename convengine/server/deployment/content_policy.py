@@ -58,7 +58,7 @@ class ContentPolicyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if HEADER not in response.headers and (policy := _choose_policy(request, response)):
-            response.headers[HEADER] = write_policy(policy)
+            response.headers[HEADER] = "; ".join(f"{name} {' '.join(sources)}" for name, sources in policy.items())
         return response
 
 
@@ -72,11 +72,6 @@ def _choose_policy(request: HttpRequest, response: HttpResponseBase) -> Policy:
     if styles is None:
         return policy
     return {**policy, "style-src": [*(source for source in styles if source != NONE), *_hash_plain_styles()]}
-
-
-def write_policy(policy: Policy) -> str:
-    """The header's value."""
-    return "; ".join(f"{name} {' '.join(sources)}" for name, sources in policy.items())
 
 
 @cache

@@ -69,8 +69,9 @@ def _prepare_email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
         raise ToolFault("INVALID_ARGS", f"to must be a list of 1 to {_MOST_RECIPIENTS} addresses.")
     if not (isinstance(subject, str) and isinstance(text, str) and subject.strip() and text.strip()):
         raise ToolFault("INVALID_ARGS", "subject and text must be texts.")
-    for recipient in recipients:
-        _check_recipient(recipient)
+    refused = next((recipient for recipient in recipients if not may_write_to(recipient)), None)
+    if refused is not None:
+        raise ToolFault("RECIPIENT_REFUSED", f"Tools may not write to {refused[:200]}. See CE_NOTIFICATION_RECIPIENTS.")
     subject = " ".join(subject.split())[:_LONGEST_SUBJECT]
     mail = EmailMessage(subject, text[:_LONGEST_TEXT], conf.get("NOTIFICATION_FROM") or None, recipients)
 
@@ -89,12 +90,6 @@ def may_write_to(address: str) -> bool:
     name, _, domain = address.lower().rpartition("@")
     is_unsafe = any(sign in address for sign in "\r\n,;<>\"' \t")
     return not is_unsafe and bool(name) and bool({address.lower(), f"@{domain}"} & allowed)
-
-
-def _check_recipient(address: str) -> None:
-    """Raises ToolFault RECIPIENT_REFUSED unless the deployment allows the address or its domain."""
-    if not may_write_to(address):
-        raise ToolFault("RECIPIENT_REFUSED", f"Tools may not write to {address[:200]}. See CE_NOTIFICATION_RECIPIENTS.")
 
 
 def _prepare_webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:

@@ -332,6 +332,8 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
 
     Without `safe` only its parameters, and that it is one statement, are checked.
     """
+    from sqlglot import exp
+
     if "\x00" in sql or len(sql) > _LONGEST:
         raise SqlRefused(f"A statement may have at most {_LONGEST} characters and no NUL.")
     try:
@@ -339,17 +341,12 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
         if not safe:
             return _write_sql(tree, dialect)
         judge(tree, dialect, rules)
-        return _write_sql(tree, dialect)._replace(attributes=_list_attributes(tree) - rules.functions)
+        # The columns that are written with their table. A name in quotation marks keeps its case.
+        names = [column.this for column in tree.find_all(exp.Column) if column.table]
+        attributes = frozenset(name.name if name.args.get("quoted") else name.name.lower() for name in names)
+        return _write_sql(tree, dialect)._replace(attributes=attributes - rules.functions)
     except RecursionError:
         raise SqlRefused("The statement is nested too deeply. Simplify it.") from None
-
-
-def _list_attributes(tree: "exp.Expr") -> frozenset[str]:
-    """The columns that are written with their table. A name in quotation marks keeps its case."""
-    from sqlglot import exp
-
-    names = [column.this for column in tree.find_all(exp.Column) if column.table]
-    return frozenset(name.name if name.args.get("quoted") else name.name.lower() for name in names)
 
 
 def parameters(sql: str, dialect: str) -> frozenset[str]:

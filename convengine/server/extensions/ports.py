@@ -287,10 +287,6 @@ class RegisteredTools:
             return self._answer(tool_code, group, adapter, session, lambda: run(tool_code, given, facts))
         if self._otherwise is not None:
             return self._otherwise.run(tool_code, tool_group, args, session)
-        return self.no_executor(tool_code, tool_group)
-
-    def no_executor(self, tool_code: str, tool_group: str) -> ToolAnswer:
-        """The answer without an executor."""
         named = f"tool {tool_code} of group {tool_group}" if tool_code else f"group {tool_group}"
         known = join_names(f"{code} ({tool.group})" for code, tool in self._registry.tools.items())
         message = f"No executor is installed for {named}. Registered: {known}."

@@ -72,12 +72,9 @@ class Tasks(RecordedPort):
 
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task. Returns None if there is none."""
-        names = self.tape.ask("task.methods", task, lambda: self._names(task))
-        return None if names is None else tuple(names)
-
-    def _names(self, task: str) -> list[str] | None:
         entry = self.registry.tasks.get(task)
-        return None if entry is None else sorted(entry.methods)
+        names = self.tape.ask("task.methods", task, lambda: None if entry is None else sorted(entry.methods))
+        return None if names is None else tuple(names)
 
     def names(self) -> Sequence[str]:
         return tuple(self.tape.ask("task.names", None, lambda: sorted(self.registry.tasks)))

@@ -159,22 +159,19 @@ def _store_compaction(read: CeConversation, snapshot: Snapshot, summary: _ModelS
         if row is None:
             return False
         context, expired = _expire_open_action(row, now)
-        _mark_compacted(row, context, done=done)
+        sql = dialect()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                f"UPDATE ce_conversation SET context_json = {sql.json}, compacted_version = %s"
+                " WHERE conversation_id = %s",
+                [dumps(context), row.version if done else -1, sql.uuid_param(row.pk)],
+            )
         _store_memory(row, summary.text, now, Redaction.of(snapshot))
         if summary.turn:
             turn_log().add_after_turn(summary.turn, summary.stored)
         if events := [(str(row.pk), PENDING_ACTION_LIFECYCLE, action) for action in expired]:
             turn_log().add_outside(events, now, snapshot.config_version)
     return True
-
-
-def _mark_compacted(row: CeConversation, context: Json, *, done: bool) -> None:
-    sql = dialect()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"UPDATE ce_conversation SET context_json = {sql.json}, compacted_version = %s WHERE conversation_id = %s",
-            [dumps(context), row.version if done else -1, sql.uuid_param(row.pk)],
-        )
 
 
 def _expire_open_action(row: CeConversation, now: datetime) -> tuple[Json, list[dict[str, Json]]]:

@@ -202,13 +202,11 @@ def _hosts(name: str, hosts: Json) -> frozenset[str]:
 
 
 def _price(name: str, model: str, price: Json) -> Price:
-    if not isinstance(price, Sequence) or len(price) != 2 or not all(_amount(amount) for amount in price):
+    is_pair = isinstance(price, Sequence) and len(price) == 2
+    # `bool` is a number of Python.
+    if not is_pair or not all(type(each) in (int, float) and 0 <= each < 1_000_000 for each in price):
         raise _invalid(name, f"prices.{model}", price, "two amounts, for a million tokens in and out: [0.15, 0.6]")
     return Price(float(price[0]), float(price[1]))
-
-
-def _amount(value: Json) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1_000_000
 
 
 def _count(name: str, key: str, value: Mapping[str, Json], default: int) -> int:

@@ -52,7 +52,7 @@ class Readiness:
     def check(self, *, all_threads_stand: bool = False) -> list[Part]:
         """All parts, in time. The server says whether all its threads stand."""
         ends = time.monotonic() + SECONDS
-        runs = {"broker": self._broker.start()} if has_broker() else {}
+        runs = {"broker": self._broker.start()} if conf.get("BROKER_URL") not in ("", EMBEDDED) else {}
         parts = describe_database(*self._wait_for_state(self._database.start(), ends))
         parts.append(Part("threads", STANDING if all_threads_stand else OK))
         for name, run in runs.items():
@@ -109,11 +109,6 @@ def describe_database(state: DatabaseState, missing: str) -> list[Part]:
 def is_late(job: str, overdue_seconds: float) -> bool:
     """Whether a job should have begun."""
     return overdue_seconds >= all_jobs()[job].schedule.late_seconds
-
-
-def has_broker() -> bool:
-    """Whether this process knows the address of a broker."""
-    return conf.get("BROKER_URL") not in ("", EMBEDDED)
 
 
 def ping_broker() -> None:
