@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from django.http import HttpRequest
 from django.template import Context
-from django.urls import NoReverseMatch, reverse
+from django.urls import reverse
 
 from convengine.engine.text.compare import shorten_line
+from convengine.server.admin_site.record_columns import find_address
 from convengine.server.sessions.models import CeConversation
 
 #: How many characters of a conversation's id, and of a name, are shown.
@@ -38,7 +39,7 @@ def set_conversation_breadcrumbs(
     crumbs = [Crumb(key[:_ID] if name == key else shorten_line(name, _NAME), _conversation_url(request, key), key)]
     if turn_no is not None:
         may_read = request.user.has_perm("audit.view_ceaudit")
-        crumbs.append(Crumb(f"Turn {turn_no}", _url("audit_ceaudit_turn", key, turn_no) if may_read else ""))
+        crumbs.append(Crumb(f"Turn {turn_no}", find_address("audit_ceaudit_turn", key, turn_no) if may_read else ""))
     if page:
         crumbs.append(Crumb(page))
     set_breadcrumbs(request, *crumbs)
@@ -77,7 +78,7 @@ def _page(context: Context, section: dict[str, Any] | None) -> Iterator[Crumb]:
     row = context.get("original") or context.get("object")
     if row and not isinstance(row, str):
         opts = row._meta
-        own = Crumb(str(row), _url(f"{opts.app_label}_{opts.model_name}_change", row.pk))
+        own = Crumb(str(row), find_address(f"{opts.app_label}_{opts.model_name}_change", row.pk))
         yield own
         if own.url == context["request"].path:
             return
@@ -93,14 +94,6 @@ def _find_conversation(key: uuid.UUID) -> CeConversation:
 def _conversation_url(request: HttpRequest, key: str) -> str:
     """Its timeline, or its session for users who may not read timelines."""
     if request.user.has_perm("audit.view_ceaudit"):
-        return _url("audit_ceaudit_timeline", key)
+        return find_address("audit_ceaudit_timeline", key)
     may_open = request.user.has_perm("ce_sessions.view_ceconversation")
-    return _url("ce_sessions_ceconversation_change", key) if may_open else ""
-
-
-def _url(name: str, *args: Any) -> str:
-    """The address of an admin page; blank if its app is not installed."""
-    try:
-        return reverse(f"admin:{name}", args=args)
-    except NoReverseMatch:
-        return ""
+    return find_address("ce_sessions_ceconversation_change", key) if may_open else ""

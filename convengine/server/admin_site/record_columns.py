@@ -65,21 +65,24 @@ def status_badge(word: str) -> tuple[str, str]:
 
 def link(name: str, label: Any, *args: Any, query: str = "") -> SafeString:
     """A link to an admin page by name; only its label if the page's app is not installed."""
-    try:
-        address = reverse(f"admin:{name}", args=args)
-    except NoReverseMatch:
+    address = find_address(name, *args)
+    if not address:
         return format_html("{}", label)
     return format_html('<a class="ce-link" href="{}{}">{}</a>', address, query, label)
 
 
-def turns_url(user: Any, **filters: Any) -> str:
-    """The address of the list of matching turns; blank for users who may not read turns."""
-    if not user.has_perm(READ_TURNS):
-        return ""
+def find_address(name: str, *args: Any) -> str:
+    """The address of an admin page by name; blank if its app is not installed."""
     try:
-        return f"{reverse('admin:audit_ceaudit_find')}?{urlencode(filters)}"
+        return reverse(f"admin:{name}", args=args)
     except NoReverseMatch:
         return ""
+
+
+def turns_url(user: Any, **filters: Any) -> str:
+    """The address of the list of matching turns; blank for users who may not read turns."""
+    address = find_address("audit_ceaudit_find") if user.has_perm(READ_TURNS) else ""
+    return address and f"{address}?{urlencode(filters)}"
 
 
 def teach_url(**values: Any) -> str:
@@ -92,22 +95,13 @@ def teach_url(**values: Any) -> str:
 
 def effect_url(user: Any, release: int) -> str:
     """The address of a release's effect; blank for users who may not read turns."""
-    if not user.has_perm(READ_TURNS):
-        return ""
-    try:
-        return reverse("admin:audit_ceaudit_effect", args=[release])
-    except NoReverseMatch:
-        return ""
+    return find_address("audit_ceaudit_effect", release) if user.has_perm(READ_TURNS) else ""
 
 
 def what_if_url(user: Any, configuration: str) -> str:
     """The address of What if for a configuration; blank for users who may not read conversations."""
-    if not user.has_perm("audit.view_ceaudit"):
-        return ""
-    try:
-        return f"{reverse('admin:audit_ceaudit_what_if')}?{urlencode({'configuration': configuration})}"
-    except NoReverseMatch:
-        return ""
+    address = find_address("audit_ceaudit_what_if") if user.has_perm("audit.view_ceaudit") else ""
+    return address and f"{address}?{urlencode({'configuration': configuration})}"
 
 
 def conversation_link(conversation_id: Any) -> SafeString:
@@ -133,10 +127,7 @@ def row_link(table: str, pk: Any, label: str = "") -> SafeString:
 def row_url(table: str, pk: Any) -> str:
     """The address of the page of a configuration row; blank if its app is not installed."""
     opts = get_options(table)
-    try:
-        return reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[pk]) if opts else ""
-    except NoReverseMatch:
-        return ""
+    return find_address(f"{opts.app_label}_{opts.model_name}_change", pk) if opts else ""
 
 
 def row_links(rows: Iterable[tuple[str, Any]]) -> list[SafeString]:
