@@ -53,7 +53,6 @@ def summarize_intents(outcomes: Sequence[IntentOutcome]) -> dict[str, Any]:
     first_three = sum(
         outcome.intent in [ranked.intent for ranked in outcome.decision.ranked[:_FIRST]] for outcome in meant
     )
-
     intents = _summarize_each(outcomes)
     return {
         "messages": len(outcomes),
