@@ -12,8 +12,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.evaluation.read import CorpusReader, EvaluationError
 from convengine.evaluation.read_score import Outcome, judge
-from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
+from convengine.files.json_text import read_json_or
 from convengine.json_value import Json
 
 #: The schema types whose values a table of texts writes as JSON.
@@ -93,10 +92,7 @@ def _convert(value: Json, declared: Json) -> Json:
     """A value of a table, which holds texts alone, as its field has it."""
     if not isinstance(value, str) or not isinstance(declared, Mapping) or declared.get("type") not in _TYPED:
         return value
-    try:
-        return read_json(value)
-    except Unreadable:
-        return value
+    return read_json_or(value, value)
 
 
 def summarize_fields(outcomes: Sequence[FieldOutcome]) -> dict[str, Any]:

@@ -32,6 +32,14 @@ def read_json(text: str, depth: int = MAX_DEPTH) -> Json:
     return value
 
 
+def read_json_or(text: str, otherwise: Json) -> Json:
+    """The value of a JSON text; `otherwise` for a text that is none."""
+    try:
+        return read_json(text)
+    except Unreadable:
+        return otherwise
+
+
 def _parse_integer(text: str) -> int:
     if len(text) > MAX_DIGITS:
         raise Unreadable(f"{text[:20]}… is a number with more than {MAX_DIGITS} digits.")

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from convengine.engine.text.difference import contains_json, equal_json
-from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
+from convengine.files.json_text import read_json_or
 from convengine.json_value import Json
 from convengine.play.matchers import OPERATORS, holds, select
 from convengine.play.seen_turn import Event, SeenTurn
@@ -105,14 +104,8 @@ def _check_response(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:
     for word, operand in wanted.items():
         if word in OPERATORS:
             yield from _report_unless(holds({word: operand}, value), f".{word}", operand, value)
-    yield from _compare_by_path(wanted.get("json", {}), _parse(value), ".json")
-
-
-def _parse(value: Json) -> Json:
-    try:
-        return read_json(value) if isinstance(value, str) else value
-    except Unreadable:
-        return None
+    document = read_json_or(value, None) if isinstance(value, str) else value
+    yield from _compare_by_path(wanted.get("json", {}), document, ".json")
 
 
 def _check_error(wanted: Json, turn: SeenTurn) -> Iterator[Miss]:

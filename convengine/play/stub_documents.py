@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.turn.codec import dumps
-from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
+from convengine.files.json_text import read_json, read_json_or
 from convengine.json_value import Json
 from convengine.play.loading import dump_yaml, parse_yaml, read_scenario
 from convengine.play.scenario import REAL, STUBS
@@ -135,18 +134,15 @@ def export_call(call: Call) -> Stub:
     return {**section.read_names(request), **outcome, **more}
 
 
+def _parse_reply(text: str) -> Json:
+    """An object or a list if it gives the same text; else the text."""
+    value = read_json_or(text, None)
+    return value if isinstance(value, (dict, list)) and dumps(value) == text else text
+
+
 def export_failure(code: str | None, message: str | None, key: str = "error") -> Stub:
     """The text and the code of a failed call; empty for a successful one."""
     return {} if code is None else {key: message or code, "code": code}
-
-
-def _parse_reply(text: str) -> Json:
-    """An object or a list if it gives the same text; else the text."""
-    try:
-        value = read_json(text)
-    except Unreadable:
-        return text
-    return value if isinstance(value, (dict, list)) and dumps(value) == text else text
 
 
 @lru_cache(maxsize=32)
@@ -228,7 +224,8 @@ def set_answer(stubs: Stubs, call: CallName, text: str, *, fails: bool) -> Stubs
     It answers this call alone if stubs answer each call of these names once; else it replaces all of them.
     """
     section = _BY_NAME[call.section]
-    outcome = {section.failure: text} if fails else {section.result: _read_answer(call, text)}
+    answer = text if call.section == "llm" else read_json_or(text, text)
+    outcome = {section.failure: text} if fails else {section.result: answer}
     entries = list(stubs.get(call.section, ()))
     own = [index for index, stub in enumerate(entries) if call.fits(stub)]
     if call.number < len(own) and all(entries[index].get("times") == 1 for index in own):
@@ -243,15 +240,6 @@ def set_answer(stubs: Stubs, call: CallName, text: str, *, fails: bool) -> Stubs
 def forget_answers(stubs: Stubs, call: CallName) -> Stubs:
     """The stubs without those that answer calls of these names."""
     return {**stubs, call.section: [stub for stub in stubs.get(call.section, ()) if not call.fits(stub)]}
-
-
-def _read_answer(call: CallName, text: str) -> Json:
-    if call.section == "llm":
-        return text
-    try:
-        return read_json(text)
-    except Unreadable:
-        return text
 
 
 def read_stub_answer(stub: Mapping[str, Json]) -> tuple[str, bool]:

@@ -159,9 +159,7 @@ class Registry:
 
     def add_task(self, name: str, entry: TaskEntry) -> None:
         """Register a task. Raises ValueError if the name is taken."""
-        if name in self.tasks:
-            raise ValueError(f"The task {name} is already registered.")
-        self.tasks[name] = entry
+        _add(self.tasks, name, entry, f"The task {name}")
 
     def provider(self, page: int, section: int, container: int) -> Callable[..., Any] | None:
         """The most specific provider of an address: container, section, page, default. Returns None without any."""
@@ -172,6 +170,13 @@ class Registry:
 
 
 registry = Registry()
+
+
+def _add(entries: dict[Any, Any], key: Any, entry: Any, title: str) -> None:
+    """Raises ValueError if the key is taken."""
+    if key in entries:
+        raise ValueError(f"{title} is already registered.")
+    entries[key] = entry
 
 
 def task(
@@ -221,9 +226,7 @@ def tool(
     """
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
-        if code in registry.tools:
-            raise ValueError(f"The tool {code} is already registered.")
-        registry.tools[code] = ToolEntry(run, group, timeout_ms)
+        _add(registry.tools, code, ToolEntry(run, group, timeout_ms), f"The tool {code}")
         return run
 
     return register
@@ -237,9 +240,7 @@ def tool_group(group: str, *, timeout_ms: int = 5000) -> Callable[[Callable[...,
 
     def register(run: Callable[..., Any]) -> Callable[..., Any]:
         name = resolve_group(group)
-        if name in registry.tool_groups:
-            raise ValueError(f"An executor of the group {name} is already registered.")
-        registry.tool_groups[name] = ToolEntry(run, name, timeout_ms)
+        _add(registry.tool_groups, name, ToolEntry(run, name, timeout_ms), f"An executor of the group {name}")
         return run
 
     return register
@@ -255,9 +256,7 @@ def register_finder(kind: str, find: Callable[..., Any], *, timeout_ms: int = 10
     name = fold_kind(kind)
     if name in _WITHOUT_FINDER:
         raise ValueError(f"No finder reads values of the kind {kind!r}. Name a kind of your own.")
-    if name in registry.finders:
-        raise ValueError(f"A finder of the kind {name} is already registered.")
-    registry.finders[name] = FinderEntry(find, timeout_ms)
+    _add(registry.finders, name, FinderEntry(find, timeout_ms), f"A finder of the kind {name}")
 
 
 #: Free text is what is left of a message, and a yes is a move; neither is a span.
@@ -268,9 +267,7 @@ def http_mapper(name: str) -> Callable[[Callable[[Any], Any]], Callable[[Any], A
     """Register `map(body)` for `mapping_mode` MAPPER_CLASS. Raises ValueError if the name is taken."""
 
     def register(mapper: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        if name in registry.http_mappers:
-            raise ValueError(f"The mapper {name} is already registered.")
-        registry.http_mappers[name] = mapper
+        _add(registry.http_mappers, name, mapper, f"The mapper {name}")
         return mapper
 
     return register
@@ -283,9 +280,7 @@ def container_provider(
 
     def register(fetch: Callable[..., Any]) -> Callable[..., Any]:
         address = (page, section, container)
-        if address in registry.providers:
-            raise ValueError(f"A container provider for {address} is already registered.")
-        registry.providers[address] = fetch
+        _add(registry.providers, address, fetch, f"A container provider for {address}")
         return fetch
 
     return register
