@@ -105,18 +105,12 @@ def check_all(
 def check_touched(snapshot: Snapshot, world: World, touched: Iterable[Row | RowKey]) -> Health:
     """The findings about some rows in the snapshot, alone and together with related rows."""
     keys = frozenset(item if isinstance(item, RowKey) else RowKey(item.table, item.pk) for item in touched)
-    around = keys | frozenset(_list_dependent_rows(snapshot, keys))
+    changed = (snapshot.tables[key.table].by_pk.get(key.pk) for key in keys)
+    # A form's values, or an intent's switch, make rules active or not.
+    deciding = {row.intent_code for row in changed if isinstance(row, (rows.OutputSchema, rows.Intent))}
+    rules = snapshot.enabled_rows(rows.Rule) if deciding else ()
+    around = keys | {RowKey(rule.table, rule.pk) for rule in rules if rule.intent_code in deciding}
     return _run_checks(Survey(snapshot, world, around, time.monotonic, time.monotonic() + OF_TOUCHED), None)
-
-
-def _list_dependent_rows(snapshot: Snapshot, keys: Iterable[RowKey]) -> Iterator[RowKey]:
-    """Rows that depend on a changed row: those that a form's values, or an intent's switch, make active or not."""
-    for key in keys:
-        row = snapshot.tables[key.table].by_pk.get(key.pk)
-        if isinstance(row, (rows.OutputSchema, rows.Intent)):
-            for rule in snapshot.enabled_rows(rows.Rule):
-                if rule.intent_code == row.intent_code:
-                    yield RowKey(rule.table, rule.pk)
 
 
 def _run_checks(survey: Survey, progress: Progress | None) -> Health:
@@ -136,30 +130,16 @@ def _run_checks(survey: Survey, progress: Progress | None) -> Health:
         for finding in run(survey):
             findings_by_key.setdefault((finding.code, finding.rows, finding.field, finding.message), finding)
         seconds[name] = time.monotonic() - began
-    findings = [*findings_by_key.values(), *_report_skipped_checks(survey)]
-    findings.sort(key=_get_order)
-    return Health(survey.snapshot.config_version, tuple(findings), survey.left_out, seconds)
-
-
-def _get_order(finding: Diagnosis) -> tuple[object, ...]:
-    return not finding.is_error, finding.impact.rank, finding.code, finding.table, str(finding.row)
-
-
-def _report_skipped_checks(survey: Survey) -> Iterator[Diagnosis]:
-    """The finding about what was not checked, so that silence is not taken for health.
-
-    Nothing if everything was checked, or if the survey is limited to touched rows.
-    """
+    findings = list(findings_by_key.values())
     if survey.left_out and survey.touched is None:
+        # Silence must not be taken for health.
         counted = ", ".join(f"{count} {what}" for what, count in sorted(survey.left_out.items()))
-        yield make_diagnosis(
-            "CHECK_INCOMPLETE",
-            Severity.WARNING,
-            None,
-            f"The health check ran out of time and skipped {counted}.",
-            "Problems in the skipped parts are not listed.",
-            table=rows.Rule.table,
-        )
+        message = f"The health check ran out of time and skipped {counted}."
+        consequence = "Problems in the skipped parts are not listed."
+        table = rows.Rule.table
+        findings.append(make_diagnosis("CHECK_INCOMPLETE", Severity.WARNING, None, message, consequence, table=table))
+    findings.sort(key=lambda each: (not each.is_error, each.impact.rank, each.code, each.table, str(each.row)))
+    return Health(survey.snapshot.config_version, tuple(findings), survey.left_out, seconds)
 
 
 def build_report(health: Health, chosen: Sequence[Diagnosis], snapshot: Snapshot) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Messages that match phrases of two intents, so that neither decides."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import PlayedRules
 from config_admin.health.survey import Survey
-from config_admin.health.texts.predicate import Text, TextPredicate, find_text, includes
+from config_admin.health.texts.predicate import TextPredicate, find_text, includes
 from config_admin.health.witnesses import begin_with, find_turn_of_phrase, list_phrase_texts
 from config_admin.validation.findings import Severity
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
@@ -133,7 +133,9 @@ class _Search:
                 yield from (((row, other), text) for other in self._list_rivals_hit_by(row, text))
         searches, most = 0, MAX_SEARCHES if self._survey.touched is None else MAX_OF_TOUCHED
         for pair in self._list_comparable_pairs():
-            common = _find_common_text(pair, closest=searches < most)
+            closest = searches < most
+            predicates = [_make_predicate(row) for row in pair]
+            common = find_text(predicates, closest=closest, limit=MAX_STATES if closest else 1)
             searches += common is None or common.joined
             if common is not None and not common.joined and pair[1] in self._list_rivals_hit_by(pair[0], common.text):
                 yield pair, common.text
@@ -162,12 +164,23 @@ class _Search:
         )
 
     def _list_comparable_pairs(self) -> Iterator[_Pair]:
-        """Pairs of rivals that share a word, or that both have no words: of each word, among its first rows.
+        """Pairs of rivals that share a word, or that both have no words.
 
-        If only some rows changed, each pair has one of them.
+        Of each word, its first `MAX_SHARING` rows are compared. If only some rows changed, each pair has one of them.
         """
+        by_word = self._survey.snapshot.table(rows.Classifier).memo.get("health words", self._group_by_word)
+        sharing: Iterable[_Pair] = (
+            pair for members in by_word.values() for pair in combinations(members[:MAX_SHARING], 2)
+        )
+        if self._survey.touched is not None:
+            sharing = (
+                (row, other)
+                for row in self._touched
+                for word in _make_predicate(row).words or ("",)
+                for other in by_word.get(word, ())[:MAX_SHARING]
+            )
         seen: set[frozenset[Any]] = set()
-        for row, other in self._list_sharing_pairs():
+        for row, other in sharing:
             key = frozenset((row.pk, other.pk))
             if key in seen or not self._are_rivals(row, other) or self._survey.must_skip("pairs of phrases"):
                 continue
@@ -175,36 +188,15 @@ class _Search:
             if row.pk in self._by_pk and other.pk in self._by_pk:
                 yield row, other
 
-    def _list_sharing_pairs(self) -> Iterator[_Pair]:
-        """Pairs of phrases with a common word; only those of touched rows, if the survey is limited.
-
-        At most `MAX_SHARING` phrases of a word are compared.
-        """
-        table = self._survey.snapshot.table(rows.Classifier)
-        by_word = table.memo.get("health words", partial(_group_by_word, self._survey.snapshot))
-        if self._survey.touched is None:
-            for members in by_word.values():
-                yield from combinations(members[:MAX_SHARING], 2)
-            return
-        for row in self._touched:
-            for word in _make_predicate(row).words or ("",):
-                yield from ((row, other) for other in by_word.get(word, ())[:MAX_SHARING])
-
-
-def _group_by_word(snapshot: Snapshot) -> Mapping[str, list[rows.Classifier]]:
-    """The rows by the words of their texts, rarest first; the empty word has the rows without words."""
-    by_word: dict[str, list[rows.Classifier]] = {}
-    for row in snapshot.enabled_rows(rows.Classifier):
-        if row.is_pattern:
-            for word in _make_predicate(row).words or ("",):
-                by_word.setdefault(word, []).append(row)
-    return dict(sorted(by_word.items(), key=lambda item: len(item[1])))
+    def _group_by_word(self) -> Mapping[str, list[rows.Classifier]]:
+        """The rows by the words of their texts, rarest first; the empty word has the rows without words."""
+        by_word: dict[str, list[rows.Classifier]] = {}
+        for row in self._survey.snapshot.enabled_rows(rows.Classifier):
+            if row.is_pattern:
+                for word in _make_predicate(row).words or ("",):
+                    by_word.setdefault(word, []).append(row)
+        return dict(sorted(by_word.items(), key=lambda item: len(item[1])))
 
 
 def _make_predicate(row: rows.Classifier) -> TextPredicate:
     return TextPredicate(code(row.rule_type), row.pattern or "")
-
-
-def _find_common_text(pair: _Pair, *, closest: bool) -> Text | None:
-    """A text that matches both."""
-    return find_text([_make_predicate(row) for row in pair], closest=closest, limit=MAX_STATES if closest else 1)

@@ -1,7 +1,7 @@
 """Rules that act on the same message and set the same thing differently."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -62,14 +62,9 @@ def _have_unrelated_words(row: rows.Rule, other: rows.Rule) -> bool:
 
     Only a message with the words of both matches both; it is enough to report that once per rule.
     """
-    words = [_get_words(rule) for rule in (row, other)]
-    return all(words) and not {*words[0]} & {*words[1]}
-
-
-def _get_words(rule: rows.Rule) -> tuple[str, ...]:
-    """The words of the messages of a rule."""
-    predicate = get_text_predicate(rule) if tests_user_text(rule) else None
-    return predicate.words if predicate else ()
+    predicates = [get_text_predicate(rule) if tests_user_text(rule) else None for rule in (row, other)]
+    first, second = ({*predicate.words} if predicate else set() for predicate in predicates)
+    return bool(first and second) and not first & second
 
 
 def _need_joined_message(row: rows.Rule, other: rows.Rule) -> bool:
@@ -146,37 +141,31 @@ def _report_collision(collision: Collision) -> Diagnosis:
 
 def find_rules_that_undo_forms(survey: Survey) -> Iterator[Diagnosis]:
     """General rules that act on a "no" before the form, which says itself what a no does."""
-    general = [rule for rule in survey.snapshot.enabled_rows(rows.Rule) if _may_undo_form(rule, survey)]
-    for form in survey.snapshot.enabled_rows(rows.OutputSchema) if general else ():
-        if read_on_no(form) is None or not survey.snapshot.is_active(form.intent_code):
+    snapshot = survey.snapshot
+    general = [rule for rule in snapshot.enabled_rows(rows.Rule) if _may_undo_form(rule, survey)]
+    for form in snapshot.enabled_rows(rows.OutputSchema) if general else ():
+        intent = code(form.intent_code)
+        if read_on_no(form) is None or not snapshot.is_active(intent):
             continue
-        confirmations = _list_confirmation_states(survey.snapshot, form)
+        confirmations = _list_confirmation_states(snapshot, form)
         for rule in general:
             if not survey.is_touched(rule, form) or survey.must_skip("general rules and forms"):
                 continue
-            where = [(code(form.intent_code), state) for state in confirmations if scope_fits(rule.state_code, state)]
-            takes_no = find_turn(
-                survey.player, _ON_ACT, where, (rule, replace(rule, **_IS_NO)), _make_refusal_test(rule)
-            )
+            where = [(intent, state) for state in confirmations if scope_fits(rule.state_code, state)]
+            acting = rule, replace(rule, **_IS_NO)
+            takes_no = find_turn(survey.player, _ON_ACT, where, acting, partial(_acts_on_no, rule))
             if takes_no is not None:
-                yield _report_undone_form(rule, form, takes_no.witness)
-
-
-def _make_refusal_test(rule: rows.Rule) -> Callable[[PlayedRules], bool]:
-    """A test of a played turn: the rule acted in it when the dialogue act was a no."""
-
-    def is_shown(played: PlayedRules) -> bool:
-        step = played.find_acting(rule)
-        return step is not None and step.before.dialogue.dialogue_act == DialogueAct.NEGATE
-
-    return is_shown
-
-
-def _may_undo_form(rule: rows.Rule, survey: Survey) -> bool:
-    """True for a rule of every intent that moves when a yes or no is read, before forms react to it."""
-    if code(rule.intent_code) != ANY or not is_move(rule) or read_phase(rule.phase) != _ON_ACT:
-        return False
-    return rule.override or bool(live_settings.read(survey.snapshot, GENERAL_MAY_UNDO).value)
+                yield make_diagnosis(
+                    "GENERAL_RULE_UNDOES",
+                    Severity.WARNING,
+                    rule,
+                    f"{rule_name(rule)} applies to a “no” at the confirmation of {intent}, before its form does what "
+                    "its own setting for a “no” says.",
+                    f"The flow's setting for a “no” has no effect. Name an intent in rule {rule.rule_id}, or switch "
+                    "off Rules/GENERAL_MAY_UNDO.",
+                    others=[form],
+                    witness=takes_no.witness,
+                )
 
 
 def _list_confirmation_states(snapshot: Snapshot, form: rows.OutputSchema) -> list[str]:
@@ -186,19 +175,16 @@ def _list_confirmation_states(snapshot: Snapshot, form: rows.OutputSchema) -> li
     return [state for state in states if not is_final_state(snapshot, form.intent_code, state)]
 
 
-def _report_undone_form(rule: rows.Rule, form: rows.OutputSchema, witness: Witness) -> Diagnosis:
-    """The finding for a general rule that handles a “no” before the form's own setting can."""
-    return make_diagnosis(
-        "GENERAL_RULE_UNDOES",
-        Severity.WARNING,
-        rule,
-        f"{rule_name(rule)} applies to a “no” at the confirmation of {code(form.intent_code)}, before its form does "
-        "what its own setting for a “no” says.",
-        f"The flow's setting for a “no” has no effect. Name an intent in rule {rule.rule_id}, or switch off "
-        "Rules/GENERAL_MAY_UNDO.",
-        others=[form],
-        witness=witness,
-    )
+def _acts_on_no(rule: rows.Rule, played: PlayedRules) -> bool:
+    step = played.find_acting(rule)
+    return step is not None and step.before.dialogue.dialogue_act == DialogueAct.NEGATE
+
+
+def _may_undo_form(rule: rows.Rule, survey: Survey) -> bool:
+    """True for a rule of every intent that moves when a yes or no is read, before forms react to it."""
+    if code(rule.intent_code) != ANY or not is_move(rule) or read_phase(rule.phase) != _ON_ACT:
+        return False
+    return rule.override or bool(live_settings.read(survey.snapshot, GENERAL_MAY_UNDO).value)
 
 
 def _is_undone(collision: Collision) -> bool:

@@ -90,34 +90,32 @@ def find_unanswered_confirmations(survey: Survey) -> Iterator[Diagnosis]:
             "CONFIRM_WITHOUT_ACTION_OR_RULE",
             Severity.WARNING,
             template,
-            (
-                f"This prompt template asks for confirmation in {scope_name(intent, state)}, but there is neither a "
-                "pending action nor a rule on AFFIRM."
-            ),
+            f"This prompt template asks for confirmation in {scope_name(intent, state)}, but there is neither a "
+            "pending action nor a rule on AFFIRM.",
             "The customer says yes, but nothing happens.",
             field="interaction_mode",
         )
 
 
 def _has_reaction(survey: Survey, intent: str, state: str) -> bool:
+    """True when a pending action or a rule may react to a yes.
+
+    The pattern of a rule matches one, its condition reads the dialogue act or the confirmed form, or is in code.
+    """
     if any(relations.find_rows_sharing_scope(survey.snapshot, rows.PendingAction, intent, state)):
         return True
-    near = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, intent, state)
-    return any(_is_on_yes(rule) for rule in near)
-
-
-def _is_on_yes(rule: rows.Rule) -> bool:
-    """True when a rule may hold for a yes.
-
-    Its pattern matches one, its condition reads the dialogue act or the confirmed form, or it is tested in code.
-    """
-    if code(rule.rule_type) in custom_matchers():
-        return True
-    predicate = get_text_predicate(rule)
-    if predicate is not None:
-        on_act = get_target(rule) == MatchTarget.DIALOGUE_ACT
-        return predicate.holds(DialogueAct.AFFIRM if on_act else "yes")
-    return any(mention.path in (DIALOGUE_ACT, _ROUTING) for mention in list_mentions(rule))
+    for rule in relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, intent, state):
+        predicate = get_text_predicate(rule)
+        if code(rule.rule_type) in custom_matchers():
+            return True
+        if predicate is None:
+            reacts = any(mention.path in (DIALOGUE_ACT, _ROUTING) for mention in list_mentions(rule))
+        else:
+            on_act = get_target(rule) == MatchTarget.DIALOGUE_ACT
+            reacts = predicate.holds(DialogueAct.AFFIRM if on_act else "yes")
+        if reacts:
+            return True
+    return False
 
 
 def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
@@ -137,9 +135,7 @@ def find_unused_tools(survey: Survey) -> Iterator[Diagnosis]:
             "TOOL_NEVER_USED",
             Severity.WARNING,
             tool,
-            (
-                f"No planner prompt, direct tool call or rule uses {tool.tool_code} in its scope "
-                f"({scope_name(*scope_key(tool))})."
-            ),
+            f"No planner prompt, direct tool call or rule uses {tool.tool_code} in its scope "
+            f"({scope_name(*scope_key(tool))}).",
             "It is only called if a caller requests it with tool_request or the built-in planner chooses it.",
         )

@@ -34,16 +34,8 @@ def find_dead_rules(survey: Survey) -> Iterator[Diagnosis]:
     """Every enabled rule that takes part and never acts."""
     for rule in survey.of(rows.Rule):
         if survey.is_active(rule) and not find_fault(rule) and not survey.must_skip("rules"):
-            diagnosis = next(_list_reasons(survey, rule), None)
-            if diagnosis is not None:
-                yield diagnosis
-
-
-def _list_reasons(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
-    yield from _check_phase(survey, rule)
-    yield from _check_reachability(survey, rule)
-    yield from _check_contradiction(survey, rule)
-    yield from _check_shadowing(survey, rule)
+            checks = _check_phase, _check_reachability, _check_contradiction, _check_shadowing
+            yield from islice((reason for check in checks for reason in check(survey, rule)), 1)
 
 
 def _report(
@@ -72,9 +64,11 @@ def _report(
 def _check_phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     """A finding if the phase of a rule never runs, or never for the rule's intent."""
     phase, intent = read_phase(rule.phase), code(rule.intent_code)
+    # A rule of the phase that sets the intent reaches this one in a second pass.
+    turning = survey.snapshot.index(rows.Rule, _get_set_intent, relations.rank)
     if phase == RulePhase.POST_SEMANTIC_INTERPRET:
         yield _report(rule, f"rules of phase {phase} are never evaluated.", field="phase")
-    elif intent == ANY or _is_set_by_rule(survey, rule):
+    elif intent == ANY or turning.get((phase, intent)):
         return
     elif phase == RulePhase.POST_CLASSIFIER_INTENT and not relations.find_rows_of_intent(
         survey.snapshot, rows.Classifier, intent
@@ -83,11 +77,15 @@ def _check_phase(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     elif phase == RulePhase.POST_SCHEMA_EXTRACTION and not relations.find_rows_of_intent(
         survey.snapshot, rows.OutputSchema, intent
     ):
-        yield _report(
-            rule,
-            f"{intent} has no form, so no field is collected and the rules after it are not evaluated.",
-            field="phase",
-        )
+        why = f"{intent} has no form, so no field is collected and the rules after it are not evaluated."
+        yield _report(rule, why, field="phase")
+
+
+def _check_reachability(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
+    if not is_reachable(survey.snapshot, rule.intent_code, rule.state_code):
+        where = scope_name(rule.intent_code, rule.state_code)
+        why = f"no rule, phrase or state graph edge leads to {where}. Only a model or code could set that state."
+        yield _report(rule, why, field="state_code")
 
 
 #: The states of rules that begin a flow; the model's decision itself sets IDLE.
@@ -109,7 +107,10 @@ def find_skipped_start_rules(survey: Survey) -> Iterator[Diagnosis]:
 def _report_skipped(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
     """The first phrase whose turn stays in the phrase's state; as a hint, one that is compared by meaning."""
     unproven: rows.Classifier | None = None
-    for phrase in _list_phrases_without_start(survey, rule):
+    for phrase in relations.find_rows_of_intent(survey.snapshot, rows.Classifier, rule.intent_code):
+        state = code(phrase.state_code)
+        if state in (ANY, code(rule.action_value)) or code(rule.state_code) not in (*_START_STATES, state):
+            continue
         if not list_phrase_texts(phrase):
             unproven = unproven or phrase
             continue
@@ -146,30 +147,9 @@ def _report_skipped_by(rule: rows.Rule, phrase: rows.Classifier, witness: Witnes
     )
 
 
-def _list_phrases_without_start(survey: Survey, rule: rows.Rule) -> Iterator[rows.Classifier]:
-    """The phrases of the rule's intent that lead to a state in which it would act, but not to its own."""
-    for phrase in relations.find_rows_of_intent(survey.snapshot, rows.Classifier, rule.intent_code):
-        state = code(phrase.state_code)
-        if state not in (ANY, code(rule.action_value)) and code(rule.state_code) in (*_START_STATES, state):
-            yield phrase
-
-
-def _is_set_by_rule(survey: Survey, rule: rows.Rule) -> bool:
-    """True when another rule of the phase sets the intent, so that a second pass reaches this one."""
-    turning = survey.snapshot.index(rows.Rule, _get_set_intent, relations.rank)
-    return bool(turning.get((read_phase(rule.phase), code(rule.intent_code))))
-
-
 def _get_set_intent(rule: rows.Rule) -> tuple[RulePhase | None, str] | None:
     """The phase in which a rule sets the intent, and the intent. Returns None if there is none."""
     return (read_phase(rule.phase), code(rule.action_value)) if code(rule.action) == RuleAction.SET_INTENT else None
-
-
-def _check_reachability(survey: Survey, rule: rows.Rule) -> Iterator[Diagnosis]:
-    if not is_reachable(survey.snapshot, rule.intent_code, rule.state_code):
-        where = scope_name(rule.intent_code, rule.state_code)
-        why = f"no rule, phrase or state graph edge leads to {where}. Only a model or code could set that state."
-        yield _report(rule, why, field="state_code")
 
 
 # --- its own conditions -----------------------------------------------------------------------------------------

@@ -35,7 +35,7 @@ def find_loops(survey: Survey) -> Iterator[Diagnosis]:
         shown = _find_loop(survey, phase, circle)
         if shown is not None:
             movers = _list_movers(survey, shown.played, phase, len(circle))
-        elif _may_go_round(survey, phase, circle):
+        elif depends_on_answers(survey.player, phase, _list_scopes(survey, phase, circle), circle):
             movers = circle
         else:
             continue
@@ -77,15 +77,13 @@ def _find_loop(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) ->
     )
 
 
-def _may_go_round(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> bool:
-    """True when an answer of a model or a tool may let each rule of the circle apply."""
-    return depends_on_answers(survey.player, phase, _list_scopes(survey, phase, circle), circle)
-
-
 def _list_scopes(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> list[tuple[str, str]]:
     """The scopes of the first rule to which the last one returns."""
-    scopes = find_shared_scopes(survey.snapshot, phase, circle[0])
-    return [scope for scope in scopes if _is_before(circle[0], circle[-1], scope)]
+    first, last = circle[0], circle[-1]
+    scopes, target = find_shared_scopes(survey.snapshot, phase, first), code(last.action_value)
+    if code(last.action) == "SET_STATE":
+        return [scope for scope in scopes if target == scope[1] or code(first.state_code) == ANY]
+    return [scope for scope in scopes if target == scope[0] or code(first.intent_code) == ANY]
 
 
 def _list_movers(survey: Survey, played: PlayedRules, phase: RulePhase, passes: int) -> Sequence[rows.Rule]:
@@ -104,14 +102,6 @@ def _get_intent_and_state(session: Session) -> tuple[str | None, str | None]:
     return session.intent, session.state
 
 
-def _is_before(first: rows.Rule, last: rows.Rule, scope: tuple[str, str]) -> bool:
-    """True when the circle returns to this scope."""
-    intent, state = scope
-    if code(last.action) == "SET_STATE":
-        return code(last.action_value) == state or code(first.state_code) == ANY
-    return code(last.action_value) == intent or code(first.intent_code) == ANY
-
-
 def _find_circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, ...]]]:
     """Circles of enabled rules of one phase in which each rule moves to the scope of the next one."""
     movers: dict[RulePhase, list[rows.Rule]] = {}
@@ -120,19 +110,14 @@ def _find_circles(survey: Survey) -> Iterator[tuple[RulePhase, tuple[rows.Rule, 
         if phase is not None and code(rule.action) in _MOVING and survey.is_active(rule):
             movers.setdefault(phase, []).append(rule)
     for phase, rules in movers.items():
-        by_scope = _group_by_scope(rules)
+        by_scope: dict[tuple[str, str], list[rows.Rule]] = {}
+        for rule in rules:
+            by_scope.setdefault(scope_key(rule), []).append(rule)
         for rule in sorted(rules, key=get_rule_order):
             if survey.is_touched(rule):
                 # For changed rules all their circles, otherwise each circle once.
                 lowest = rule.rule_id if survey.touched is None else 0
                 yield from ((phase, circle) for circle in _extend_circle(by_scope, (rule,), lowest))
-
-
-def _group_by_scope(rules: Sequence[rows.Rule]) -> dict[tuple[str, str], list[rows.Rule]]:
-    groups: dict[tuple[str, str], list[rows.Rule]] = {}
-    for rule in rules:
-        groups.setdefault(scope_key(rule), []).append(rule)
-    return groups
 
 
 def _extend_circle(
@@ -142,10 +127,11 @@ def _extend_circle(
     intent, state = _compute_end(path)
     for scope in dict.fromkeys(((intent, state), (intent, ANY), (ANY, state), (ANY, ANY))):
         for rule in by_scope.get(scope, ()):
-            if rule in path or rule.rule_id < lowest or _is_noop(rule, intent, state):
+            changes = code(rule.action_value) != (state if code(rule.action) == "SET_STATE" else intent)
+            if rule in path or rule.rule_id < lowest or not changes:
                 continue
             longer = (*path, rule)
-            if _is_closed(longer):
+            if all(map(scope_fits, _compute_end(longer), scope_key(path[0]))):
                 yield longer
             elif len(longer) < LONGEST:
                 yield from _extend_circle(by_scope, longer, lowest)
@@ -162,13 +148,3 @@ def _compute_end(path: Sequence[rows.Rule]) -> tuple[str, str]:
         own = scope_key(rule)
         intent, state = (own[0] if intent == ANY else intent), (own[1] if state == ANY else state)
     return intent, state
-
-
-def _is_noop(rule: rows.Rule, intent: str, state: str) -> bool:
-    return code(rule.action_value) == (state if code(rule.action) == "SET_STATE" else intent)
-
-
-def _is_closed(path: Sequence[rows.Rule]) -> bool:
-    intent, state = _compute_end(path)
-    start = scope_key(path[0])
-    return scope_fits(intent, start[0]) and scope_fits(state, start[1])

@@ -25,17 +25,12 @@ def find_patterns_of_empty_text(survey: Survey) -> Iterator[Diagnosis]:
     """Every pattern of a rule, phrase or policy that matches the empty text."""
     for rule in survey.of(rows.Rule):
         if code(rule.rule_type) == RuleType.REGEX and survey.is_active(rule):
-            yield from _check_pattern(
-                rule, "match_pattern", rule.match_pattern, f"whatever the {_name_target(rule)} is"
-            )
+            target = get_target(rule).replace("_", " ").lower()
+            yield from _check_pattern(rule, "match_pattern", rule.match_pattern, f"whatever the {target} is")
     texts: list[rows.Classifier | rows.Policy] = [*survey.of(rows.Classifier), *survey.of(rows.Policy)]
     for row in texts:
         if code(row.rule_type) == REGEX:
             yield from _check_pattern(row, "pattern", row.pattern, "for every message")
-
-
-def _name_target(rule: rows.Rule) -> str:
-    return get_target(rule).replace("_", " ").lower()
 
 
 def _check_pattern(row: rows.Row, field: str, pattern: str | None, what: str) -> Iterator[Diagnosis]:

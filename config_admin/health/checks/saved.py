@@ -74,13 +74,5 @@ def _build_diagnosis(finding: Finding) -> Diagnosis:
     code = "REFERENCE_GONE" if finding.code in _MISSING_NAME_CODES and finding.is_error else finding.code
     usual = _OF_AN_ERROR if finding.severity is Severity.ERROR else ""
     own: tuple[Any, ...] = (RowKey(finding.table, finding.row),)
-    return Diagnosis(
-        code,
-        finding.severity,
-        finding.table,
-        finding.row,
-        finding.field,
-        finding.message,
-        _CONSEQUENCES.get(code, usual),
-        own,
-    )
+    same = finding.severity, finding.table, finding.row, finding.field, finding.message
+    return Diagnosis(code, *same, _CONSEQUENCES.get(code, usual), own)

@@ -48,22 +48,16 @@ def find_unreachable_states(survey: Survey) -> Iterator[Diagnosis]:
                 waiting.setdefault(scope, []).append(row)
     for (intent, state), members in sorted(waiting.items()):
         if survey.is_touched(*members):
+            counted = "There is a row" if len(members) == 1 else f"There are {len(members)} rows"
             yield make_diagnosis(
                 "UNREACHABLE_STATE",
                 Severity.WARNING,
                 members[0],
-                (
-                    f"{_count_rows(len(members))} for {scope_name(intent, state)}, and no rule, phrase or state graph "
-                    "edge leads there."
-                ),
+                f"{counted} for {scope_name(intent, state)}, and no rule, phrase or state graph edge leads there.",
                 "No conversation reaches this state, so its rows are never used.",
                 others=members[1:],
                 field="state_code",
             )
-
-
-def _count_rows(count: int) -> str:
-    return "There is a row" if count == 1 else f"There are {count} rows"
 
 
 def find_unanswered_states(survey: Survey) -> Iterator[Diagnosis]:
@@ -86,7 +80,8 @@ def _report_unanswered_state(survey: Survey, intent: str, state: str) -> Iterato
         if shown is not None:
             yield _report_arrival(row, intent, state, shown.witness)
             return
-        unproven = unproven or (row if _depends_on_model(row, survey) else None)
+        if needs_model(row) and survey.player.world.model_configured:
+            unproven = unproven or row
     if unproven is not None:
         yield _report_arrival(unproven, intent, state, None)
 
@@ -126,11 +121,6 @@ def _find_arrival(survey: Survey, row: Row, intent: str, state: str) -> ShownTur
     return find_turn(survey.player, phase, where, (row,), fails_there)
 
 
-def _depends_on_model(row: Row, survey: Survey) -> bool:
-    """True for a row that only the model of this installation brings into a turn."""
-    return needs_model(row) and survey.player.world.model_configured
-
-
 def _list_leading_rows(survey: Survey, intent: str, state: str) -> Iterator[Row]:
     """Rules that may lead there and phrases that do; at most `MAX_LEADING` rules for each kind of move."""
     by_target = survey.snapshot.index(rows.Rule, _get_target, relations.rank)
@@ -164,10 +154,8 @@ def find_unused_responses(survey: Survey) -> Iterator[Diagnosis]:
                 "RESPONSE_NEVER_USED",
                 Severity.WARNING,
                 row,
-                (
-                    f"This answer for {scope_name(*scope)} is never used. A more specific or earlier answer is always "
-                    f"used instead ({names}{', …' if len(covering) > 5 else ''})."
-                ),
+                f"This answer for {scope_name(*scope)} is never used. A more specific or earlier answer is always used "
+                f"instead ({names}{', …' if len(covering) > 5 else ''}).",
                 "The customer never sees this text, even if it is changed.",
                 others=covering,
             )
@@ -204,10 +192,8 @@ def find_forms_without_exit(survey: Survey) -> Iterator[Diagnosis]:
             "FORM_WITHOUT_EXIT",
             Severity.WARNING,
             schema,
-            (
-                f"Nothing leads out of this form in {scope_name(intent, state)}: no rule moves on, and no "
-                "action or tool runs. Add a rule for the complete form, and one for a customer who gives up."
-            ),
+            f"Nothing leads out of this form in {scope_name(intent, state)}: no rule moves on, and no action or tool "
+            "runs. Add a rule for the complete form, and one for a customer who gives up.",
             "When all fields are known, the customer gets the same answer again and again.",
         )
 
@@ -217,9 +203,8 @@ def _has_exit(survey: Survey, intent: str, state: str) -> bool:
     for row_type in _LEADING_ON:
         if any(relations.find_rows_sharing_scope(survey.snapshot, row_type, intent, state)):
             return True
-    for rule in relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, intent, state):
-        stays = code(rule.action) == RuleAction.SET_STATE and code(rule.action_value) == state
-        if not stays:
-            return True
+    rules = relations.find_rows_sharing_scope(survey.snapshot, rows.Rule, intent, state)
+    if any((code(rule.action), code(rule.action_value)) != (RuleAction.SET_STATE, state) for rule in rules):
+        return True
     answers = relations.find_rows_sharing_scope(survey.snapshot, rows.Response, intent, state)
     return any(blank(answer.exact_text) or "{%" in (answer.exact_text or "") for answer in answers)

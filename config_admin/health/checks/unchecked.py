@@ -11,12 +11,12 @@ from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.witnesses import ShownTurn, find_turn, needs_model
 from config_admin.validation.findings import Severity
+from config_admin.validation.relations import scope_fits
 from convengine.engine.rules.conditions.rule import evaluate_rule, find_fault
 from convengine.engine.steps.forms.schema_extraction import SchemaExtractionStep
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase, read_phase
-from convengine.engine.turn.scope import ANY
 
 _CHECKED = RulePhase.POST_SCHEMA_EXTRACTION
 
@@ -37,7 +37,8 @@ def find_unchecked_values(survey: Survey) -> Iterator[Diagnosis]:
     checks = _index_checks(usable)
     for rule in usable if checks else ():
         for path in dict.fromkeys(effect.path[:2] for effect in list_effects(rule)):
-            checking = [check for check in checks.get(path, ()) if _share_intent(rule, check)]
+            intent = code(rule.intent_code)
+            checking = [check for check in checks.get(path, ()) if scope_fits(intent, code(check.intent_code))]
             if read_phase(rule.phase) != _CHECKED and checking and not survey.must_skip("values"):
                 yield from _report_first(survey, rule, path, checking)
 
@@ -70,11 +71,6 @@ def _find_escape(survey: Survey, rule: rows.Rule, check: rows.Rule) -> ShownTurn
         return not is_tested and evaluate_rule(check, step.after).matched
 
     return find_turn(survey.player, phase, find_shared_scopes(survey.snapshot, phase, rule), (rule,), escapes)
-
-
-def _share_intent(rule: rows.Rule, other: rows.Rule) -> bool:
-    intents = {code(rule.intent_code), code(other.intent_code)}
-    return ANY in intents or len(intents) == 1
 
 
 def _report(rule: rows.Rule, path: FactPath, check: rows.Rule, witness: Witness | None) -> Diagnosis:

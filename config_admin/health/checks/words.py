@@ -25,19 +25,15 @@ def scope_name(intent: str, state: str) -> str:
 
 def describe_effect(rule: rows.Rule, path: FactPath) -> str:
     """What a rule does to one thing, in words."""
-    name = _name_value(path)
     for effect in list_effects(rule):
         shorter = min(len(effect.path), len(path))
         if effect.path[:shorter] == path[:shorter]:
-            if effect.value is NOTHING:
-                return f"removes {_name_value(effect.path)}"
-            value = "what it finds" if effect.value is COMPUTED else _format_value(effect.value)
-            return f"sets {_name_value(effect.path)} to {value}"
-    return f"writes {name}"
-
-
-def _format_value(value: object) -> str:
-    return shorten(str(value), _SHOWN) if isinstance(value, str) else shorten(repr(value), _SHOWN)
+            name, value = _name_value(effect.path), effect.value
+            if value is NOTHING:
+                return f"removes {name}"
+            shown = shorten(value if isinstance(value, str) else repr(value), _SHOWN)
+            return f"sets {name} to {'what it finds' if value is COMPUTED else shown}"
+    return f"writes {_name_value(path)}"
 
 
 def _name_value(path: FactPath) -> str:
