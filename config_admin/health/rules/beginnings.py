@@ -24,7 +24,7 @@ from config_admin.health.texts.predicate import FITS, FITS_CASE, Text, TextPredi
 from config_admin.validation import relations
 from convengine.engine.cached_property import cached_property
 from convengine.engine.dialogue.settings import REGEX_AFFIRM, REGEX_EDIT, REGEX_GREETING, REGEX_NEGATE
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import get_form
 from convengine.engine.forms.session_form import find_schema, set_form_facts
 from convengine.engine.rules.actions.contract import COMPUTED
 from convengine.engine.rules.conditions.rule import evaluate_rule, get_target
@@ -90,9 +90,15 @@ def find_beginnings(
     There are no more once `is_late`: a large form takes a millisecond for each that is tested.
     """
     for intent, state in scopes:
+        requests: list[Values] = [{}]
+        if phase == RulePhase.POST_TOOL_EXECUTION:
+            # The caller has to request a tool: once so that it succeeds, and once so that it fails.
+            tools = islice(relations.find_rows_sharing_scope(snapshot, rows.Tool, intent, state), 1)
+            succeeding = [{"tool_code": tool.tool_code} for tool in tools]
+            requests = [{("inputParams", "tool_request"): request} for request in (*succeeding, "none")]
         for phrase in _list_phrases(snapshot, phase, intent):
             search = _Search(snapshot, intent, state, wanted, phrase, unwanted_texts)
-            for given in _list_requests(snapshot, phase, intent, state):
+            for given in requests:
                 yield from search.find(given, is_late)
 
 
@@ -108,15 +114,6 @@ def _list_phrases(snapshot: Snapshot, phase: RulePhase, intent: str) -> list[lis
 def get_phrase_predicate(row: rows.Classifier) -> TextPredicate:
     """A text that leads to the row."""
     return TextPredicate(RULE_EXACT if row.is_phrase else code(row.rule_type), row.pattern or "")
-
-
-def _list_requests(snapshot: Snapshot, phase: RulePhase, intent: str, state: str) -> list[Values]:
-    """What the caller has to send besides: for rules after a tool call, a request that succeeds, and one that fails."""
-    if phase != RulePhase.POST_TOOL_EXECUTION:
-        return [{}]
-    tools = relations.find_rows_sharing_scope(snapshot, rows.Tool, intent, state)
-    requests = [{"tool_code": tool.tool_code} for tool in islice(tools, 1)]
-    return [{("inputParams", "tool_request"): request} for request in (*requests, "none")]
 
 
 class _Search:
@@ -139,14 +136,12 @@ class _Search:
             if predicate is not None and get_target(each.rule) != MatchTarget.DIALOGUE_ACT:
                 (self._texts if each.holds else self._unwanted_texts).append(predicate)
         self._path_texts = [text for mention in self._mentions if (text := _read_message_test(mention)) is not None]
-        self._schema, self._form = self._find_form()
+        schema = find_schema(snapshot, intent, state)
+        form = get_form(snapshot, schema) if schema is not None else None
+        usable = form is not None and form.problem is None
+        self._schema, self._form = (schema, form) if usable else (None, None)
         self._asks_form = any(mention.path[0] in _FORM_FACTS for mention in self._mentions)
         self._asks_engine = any(map(_is_of_engine, self._mentions))
-
-    def _find_form(self) -> tuple[rows.OutputSchema | None, Form | None]:
-        row = find_schema(self._snapshot, self._intent, self._state)
-        form = get_form(self._snapshot, row) if row is not None else None
-        return (row, form) if form is not None and form.problem is None else (None, None)
 
     def find(self, given: Values, is_late: Callable[[], bool]) -> Iterator[Witness]:
         """Beginnings with the given values in which the rules hold as wanted, likely ones first.
@@ -158,7 +153,9 @@ class _Search:
         possible = {
             path: [value for value in values if _may_be(path, value)]
             for path, values in list_candidates(self._mentions, self._form).items()
-            if _is_free(path)
+            if path[:2] == DIALOGUE_ACT
+            or path[0] in ("context", "previousTurn", "pendingClarificationQuestion", *_SESSION_FIELDS)
+            or (path[0] == "inputParams" and not any(map(is_engine_owned, path[1:2])))
         }
         for chosen in islice(order_combinations([*possible.values()]), MAX_TESTED):
             values = {**given, **dict(zip(possible, chosen, strict=True))}
@@ -260,13 +257,6 @@ def _is_of_engine(mention: Mention) -> bool:
     """True for a param that the engine sets in the turn, except the dialogue act, which the message decides."""
     path = mention.path
     return path[0] == "inputParams" and path[1:2] != DIALOGUE_ACT[1:] and any(map(is_engine_owned, path[1:2]))
-
-
-def _is_free(path: FactPath) -> bool:
-    """True for a value that is chosen."""
-    if path[0] == "inputParams":
-        return path[:2] == DIALOGUE_ACT or not any(map(is_engine_owned, path[1:2]))
-    return path[0] in ("context", "previousTurn", "pendingClarificationQuestion", *_SESSION_FIELDS)
 
 
 def _may_be(path: FactPath, value: Json) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import product
 from typing import NamedTuple
 
 from config_admin.health.rules.mentions import FactPath
@@ -42,19 +43,14 @@ def _list_effects(action: str, value: str | None) -> tuple[Effect, ...]:
 def find_contested(row: rows.Rule, other: rows.Rule) -> tuple[FactPath, ...]:
     """What both rules set, unless they plainly agree; of two nested things, the inner one."""
     contested: list[FactPath] = []
-    for first in list_effects(row):
-        for second in list_effects(other):
-            longer, shorter = sorted((first.path, second.path), key=len, reverse=True)
-            if longer[: len(shorter)] == shorter and not _has_same_value(first, second):
-                contested.append(longer)
+    for first, second in product(list_effects(row), list_effects(other)):
+        longer, shorter = sorted((first.path, second.path), key=len, reverse=True)
+        same_kind = isinstance(first.value, bool) == isinstance(second.value, bool)
+        equal = first.value is second.value or (same_kind and bool(first.value == second.value))
+        agree = first.path == second.path and COMPUTED not in (first.value, second.value) and equal
+        if longer[: len(shorter)] == shorter and not agree:
+            contested.append(longer)
     return tuple(dict.fromkeys(contested))
-
-
-def _has_same_value(effect: Effect, other: Effect) -> bool:
-    if effect.path != other.path or COMPUTED in (effect.value, other.value):
-        return False
-    same_kind = isinstance(effect.value, bool) == isinstance(other.value, bool)
-    return effect.value is other.value or (same_kind and bool(effect.value == other.value))
 
 
 def read_value(session: Session, path: FactPath) -> Json:

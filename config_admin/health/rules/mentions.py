@@ -137,7 +137,10 @@ class _Reader:
     def _suggest(self, operand: Operand, operator: Operator, value: Json) -> dict[str, Any]:
         """Values, texts or sizes near the one that an operand is compared with."""
         if operator.needs is Needs.PATTERN:
-            return {"text": _make_predicate(value)}
+            # A row's pattern occurs in the text, a path's one matches all of it.
+            if isinstance(value, str):
+                return {"text": TextPredicate(FITS, f"(?s).*(?:{value}).*")}
+            return {"text": TextPredicate(FITS if value.ignore_case else FITS_CASE, value.text)}
         is_counted = isinstance(operand, Length) or operator.needs in (Needs.SIZE, Needs.COUNT)
         size = read_number(value) if is_counted else None
         values = () if isinstance(operand, Length) else tuple(operator.list_near(value, self._now))
@@ -150,7 +153,12 @@ class _Reader:
         """The paths of the facts that an operand reads; none for a literal."""
         match operand:
             case Field(name):
-                return [_get_field_path(name)]
+                first, *rest = name.split(".")
+                if first == "memory" and rest:
+                    return [("context", "memory", *rest)]
+                keys = get_fact_path((*ALIASES.get(first, (first,)), *rest))
+                # A number means any element of a list.
+                return [tuple(ELEMENT if key.isdecimal() else key for key in keys)]
             case Path() | Length():
                 path = operand if isinstance(operand, Path) else operand.path
                 return [self._get_fact_path(end) for end in self._find_ends(path, base)]
@@ -185,19 +193,3 @@ def get_fact_path(keys: FactPath) -> FactPath:
     if not keys or keys[0] in RESERVED_FACTS - {"schemaJson"}:
         return keys
     return ("context", *(keys[1:] if keys[0] == "schemaJson" else keys))
-
-
-def _get_field_path(field: str) -> FactPath:
-    """The path of a field of a condition: of its fact, or in the context. A number means any element of a list."""
-    first, *rest = field.split(".")
-    if first == "memory" and rest:
-        return ("context", "memory", *rest)
-    keys = (*ALIASES.get(first, (first,)), *rest)
-    return tuple(ELEMENT if key.isdecimal() else key for key in get_fact_path(keys))
-
-
-def _make_predicate(pattern: Json) -> TextPredicate:
-    """The test of a row's pattern, which occurs in the text, or of a path's, which matches all of it."""
-    if isinstance(pattern, str):
-        return TextPredicate(FITS, f"(?s).*(?:{pattern}).*")
-    return TextPredicate(FITS if pattern.ignore_case else FITS_CASE, pattern.text)

@@ -38,9 +38,9 @@ class _Node:
 
     def list_values(self, declared: Mapping[str, Json] | None = None) -> list[Json]:
         """Values to try, likely ones first."""
-        values = chain(
-            self._list_texts(declared), self.values, self._list_midpoints(), self._list_nested(), self._list_sized()
-        )
+        numbers = sorted({value for value in self.values if is_number(value)})
+        midpoints = ((lower + upper) / 2 for lower, upper in pairwise(numbers))
+        values = chain(self._list_texts(declared), self.values, midpoints, self._list_nested(), self._list_sized())
         return _drop_repeated(values)
 
     def _list_texts(self, declared: Mapping[str, Json] | None) -> Iterator[Json]:
@@ -58,10 +58,6 @@ class _Node:
             yield text
             if text.isdecimal() and len(text) < 16:
                 yield int(text)
-
-    def _list_midpoints(self) -> Iterator[Json]:
-        numbers = sorted({value for value in self.values if is_number(value)})
-        yield from ((lower + upper) / 2 for lower, upper in pairwise(numbers))
 
     def _list_nested(self) -> Iterator[Json]:
         """Objects and lists with the values mentioned below."""
@@ -193,7 +189,10 @@ def _list_typed_values(kind: Json, schema: Mapping[str, Json]) -> Iterator[Json]
             yield from ([item] * max(int(schema.get("minItems") or 1), 1) for item in items)
         case "object":
             properties = schema.get("properties")
-            yield _sample_object(properties if isinstance(properties, Mapping) else {})
+            schemas = properties if isinstance(properties, Mapping) else {}
+            declared = {name: each if isinstance(each, Mapping) else {} for name, each in schemas.items()}
+            values = {name: next(list_schema_values(each), NOTHING) for name, each in declared.items()}
+            yield {name: value for name, value in values.items() if value is not NOTHING}
         case "string" | None:
             yield from _list_texts(schema)
 
@@ -224,15 +223,6 @@ def make_pattern_predicate(pattern: str) -> TextPredicate:
 def _find_matching_text(pattern: str) -> str | None:
     text = find_text([make_pattern_predicate(pattern)])
     return text.text if text else None
-
-
-def _sample_object(properties: Mapping[str, Json]) -> dict[str, Json]:
-    """An object with the first value of each property that has one."""
-    values = {
-        name: next(list_schema_values(inner if isinstance(inner, Mapping) else {}), NOTHING)
-        for name, inner in properties.items()
-    }
-    return {name: value for name, value in values.items() if value is not NOTHING}
 
 
 def sample_field(form: Form, path: str) -> Json:
