@@ -15,8 +15,7 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import find_readable_url, health_url, release_url
 from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.background import runs
-from config_admin.health.diagnosis import Diagnosis, RowKey, Witness
-from config_admin.health.impact import Impact
+from config_admin.health.diagnosis import Diagnosis, Witness
 from config_admin.health.stored_findings import read_ages, store_run
 from config_admin.releases.working_copy import write_outside
 from config_admin.validation.labels import row_name, row_title
@@ -114,6 +113,10 @@ def health(request: HttpRequest) -> HttpResponse:
     # Read once, because the check goes on while the page is made.
     done = run.health
     store_run(run)
+    # The newest turns of a day that did not end by themselves or in time: they show what stops the server.
+    since = database_time() - _ENDED_TURNS_SHOWN
+    ended = CeConversationHistory.objects.filter(error_code__in=ENDED_CODES, created_at__gte=since)
+    may_see_turns = request.user.has_perm("audit.view_ceaudit")
     context = {
         "title": "Health",
         "run": run,
@@ -123,44 +126,31 @@ def health(request: HttpRequest) -> HttpResponse:
         "has_intents": bool(snapshot.rows(rows.Intent)),
         "changed_rows": describe_refused(database_time() - _TOLD),
         **_describe_findings(request, snapshot, done.findings if done else ()),
-        "ended_turns": _list_ended_turns() if request.user.has_perm("audit.view_ceaudit") else (),
+        "ended_turns": list(ended.order_by("-history_id")[:MAX_ROWS]) if may_see_turns else (),
         "may_accept": may_accept,
     }
     return TemplateResponse(request, "config_admin/health.html", context)
 
 
-def _list_ended_turns() -> list[CeConversationHistory]:
-    """The newest turns of a day that did not end by themselves or in time: they show what stops the server."""
-    since = database_time() - _ENDED_TURNS_SHOWN
-    rows = CeConversationHistory.objects.filter(error_code__in=ENDED_CODES, created_at__gte=since)
-    return list(rows.order_by("-history_id")[:MAX_ROWS])
-
-
 def _describe_findings(request: HttpRequest, snapshot: Snapshot, findings: Iterable[Diagnosis]) -> dict[str, Any]:
     """The open findings that the request selects, and the accepted ones; at most `SHOWN` of each."""
-    accepted = _read_accepted()
+    accepted = {row.pk: row for row in CeHealthAcknowledgement.objects.order_by("-made_at")[:5000]}
     describe = partial(_build_finding, request, snapshot, read_ages())
     marked = [(finding, finding.fingerprint(snapshot)) for finding in findings]
-    open_findings = [finding for finding, mark in marked if mark not in accepted]
-    chosen = [(finding, mark) for finding, mark in marked if mark not in accepted and _is_wanted(request, finding)]
+    still_open = [(finding, mark) for finding, mark in marked if mark not in accepted]
+    code, impact = request.GET.get("code", ""), request.GET.get("impact", "")
+    chosen = [each for each in still_open if code in ("", each[0].code) and impact in ("", each[0].impact)]
+    codes = Counter(sorted(finding.code for finding, _ in still_open))
+    impacts = Counter(finding.impact for finding, _ in still_open)
     return {
-        "codes": _count_codes(open_findings),
-        "code": request.GET.get("code", ""),
-        "impacts": _count_impacts(open_findings),
-        "impact": request.GET.get("impact", ""),
+        "codes": [(each, get_code_label(each), count) for each, count in codes.most_common()],
+        "code": code,
+        "impacts": [(each, impacts[each]) for each in sorted(impacts, key=lambda each: each.rank)],
+        "impact": impact,
         "findings": [describe(finding, mark) for finding, mark in chosen[:SHOWN]],
         "more": max(0, len(chosen) - SHOWN),
         "accepted": [(describe(finding, mark), accepted[mark]) for finding, mark in marked if mark in accepted][:SHOWN],
     }
-
-
-def _read_accepted() -> dict[str, CeHealthAcknowledgement]:
-    return {row.pk: row for row in CeHealthAcknowledgement.objects.order_by("-made_at")[:5000]}
-
-
-def _is_wanted(request: HttpRequest, finding: Diagnosis) -> bool:
-    wanted, impact = request.GET.get("code", ""), request.GET.get("impact", "")
-    return wanted in ("", finding.code) and impact in ("", finding.impact)
 
 
 def _save_acknowledgement(request: HttpRequest) -> None:
@@ -185,23 +175,12 @@ def get_code_label(code: str) -> str:
     return label[:1].upper() + label[1:]
 
 
-def _count_codes(findings: list[Diagnosis]) -> list[tuple[str, str, int]]:
-    """The types of findings, the most frequent first: code, label, count."""
-    counts = Counter(finding.code for finding in findings)
-    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return [(code, get_code_label(code), count) for code, count in ordered]
-
-
-def _count_impacts(findings: list[Diagnosis]) -> list[tuple[Impact, int]]:
-    counts = Counter(finding.impact for finding in findings)
-    return [(impact, counts[impact]) for impact in Impact if counts[impact]]
-
-
 def _build_finding(
     request: HttpRequest, snapshot: Snapshot, ages: Mapping[str, int], finding: Diagnosis, mark: str
 ) -> dict[str, Any]:
     """A finding as the page shows it. `ages`: the release of each finding, by its key; `mark`: its fingerprint."""
     since = ages.get(finding.key)
+    shown = [(key, snapshot.tables[key.table].by_pk.get(key.pk)) for key in finding.rows[:MAX_ROWS]]
     return {
         "impact": finding.impact,
         "since": since,
@@ -212,33 +191,22 @@ def _build_finding(
         "message": finding.message,
         "consequence": finding.consequence,
         "fingerprint": mark,
-        "rows": [
-            (find_readable_url(request, key.table, key.pk), _get_row_title(snapshot, key))
-            for key in finding.rows[:MAX_ROWS]
-        ],
+        "rows": [(find_readable_url(request, *key), row_title(row) if row else row_name(*key)) for key, row in shown],
         "more_rows": max(0, len(finding.rows) - MAX_ROWS),
         "witness": _describe_witness(finding.witness) if finding.witness else [],
     }
 
 
-def _get_row_title(snapshot: Snapshot, key: RowKey) -> str:
-    row = snapshot.tables[key.table].by_pk.get(key.pk)
-    return row_title(row) if row else row_name(key.table, key.pk)
-
-
 def _describe_witness(witness: Witness) -> list[tuple[str, str]]:
     """The witness, line by line."""
     phase = read_phase(witness.phase) if witness.phase else None
+    values = {**witness.context, **witness.input_params, **witness.facts}
     lines = [
         ("Message", f"“{witness.text}”" if witness.text is not None else ""),
         ("Intent", witness.intent or ""),
         ("State", witness.state or ""),
         ("Phase", phase.label if phase else ""),
         ("Dialogue act", witness.dialogue_act or ""),
-        ("Data", _format_values({**witness.context, **witness.input_params, **witness.facts})),
+        ("Data", ", ".join(f"{name} = {dumps(value)}" for name, value in values.items())),
     ]
     return [(name, text) for name, text in lines if text]
-
-
-def _format_values(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {dumps(value)}" for name, value in values.items())

@@ -6,11 +6,11 @@ of the deployment do not run it.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import NamedTuple
 
 from config_admin.health.diagnosis import Witness
 from config_admin.health.rules.mentions import get_noon
+from config_admin.validation.draft import overlaid
 from config_admin.validation.world import World
 from convengine.engine.cached_property import cached_property
 from convengine.engine.pipeline.step import Step
@@ -25,7 +25,7 @@ from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest, ToolAnswer
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.snapshot import Snapshot, Table
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import AuditEvent
 from convengine.json_value import Json
@@ -59,12 +59,9 @@ class PlayedRules:
 
     @cached_property
     def applied(self) -> Sequence[AppliedRule]:
-        """The rules that acted, in order."""
-        return tuple(self._list_applied())
-
-    def _list_applied(self) -> Iterator[AppliedRule]:
-        """The rules that the turn applied, each with the session before and after it."""
+        """The rules that acted, in order, each with the session before and after it."""
         matched: tuple[int, int, Session] | None = None
+        applied: list[AppliedRule] = []
         for event in self.played.turn.trail.events:
             stage = event.stage.split(" (")[0]
             if stage == RULE_MATCH:
@@ -72,7 +69,8 @@ class PlayedRules:
             elif stage == RULE_APPLIED and matched and matched[0] == event.payload["ruleId"]:
                 rule_id, number, before = matched
                 phase = RulePhase(event.payload["rulePhase"])
-                yield AppliedRule(rule_id, phase, number, before, event.session, event.seq)
+                applied.append(AppliedRule(rule_id, phase, number, before, event.session, event.seq))
+        return tuple(applied)
 
     @cached_property
     def capped(self) -> frozenset[RulePhase]:
@@ -160,30 +158,25 @@ class TurnPlayer:
         return OutsideWorld(registry, model, _IdleTools(), ScriptedServers(ScriptedTools([])))
 
     def play(self, beginning: Witness) -> PlayedRules:
-        """The turn that a beginning leads to."""
+        """The turn that a beginning leads to, of an unsaved conversation."""
         self.played += 1
+        facts, now = beginning.facts, get_noon()
+        turn_no = int(facts.get("turnNo", 2)) - 1
+        begun = PlayedConversation.begin(
+            now,
+            intent_code=beginning.intent or UNKNOWN,
+            state_code=beginning.state or UNKNOWN,
+            context_json=dict(beginning.context),
+            version=turn_no,
+            turn_count=turn_no,
+            **{column: facts[name] for name, column in _COLUMNS.items() if name in facts},
+        )
+        loaded = replace(begun.loaded, previous_turn=facts.get("previousTurn") or {})
+        conversation = replace(begun, loaded=loaded, turn_no=turn_no)
         params, _ = remove_reserved(beginning.input_params, may_approve=True)
-        now = get_noon()
         message = Message(beginning.text, params)
-        (played,) = play(self._harmless, _begin_conversation(beginning, now), [message], self._build_outside_world)
+        (played,) = play(self._harmless, conversation, [message], self._build_outside_world)
         return PlayedRules(played)
-
-
-def _begin_conversation(beginning: Witness, now: datetime) -> PlayedConversation:
-    """An unsaved conversation that stands where the witness begins."""
-    facts = beginning.facts
-    turn_no = int(facts.get("turnNo", 2)) - 1
-    begun = PlayedConversation.begin(
-        now,
-        intent_code=beginning.intent or UNKNOWN,
-        state_code=beginning.state or UNKNOWN,
-        context_json=dict(beginning.context),
-        version=turn_no,
-        turn_count=turn_no,
-        **{column: facts[name] for name, column in _COLUMNS.items() if name in facts},
-    )
-    loaded = replace(begun.loaded, previous_turn=facts.get("previousTurn") or {})
-    return replace(begun, loaded=loaded, turn_no=turn_no)
 
 
 def replace_custom_code(snapshot: Snapshot) -> Snapshot:
@@ -191,16 +184,11 @@ def replace_custom_code(snapshot: Snapshot) -> Snapshot:
 
     A condition in code is never tested. An action in code fails: its rule holds, and may end the list.
     """
-    table = snapshot.table(rows.Rule)
-    rules = [_replace_custom_code(rule) for rule in snapshot.rows(rows.Rule)]
-    if all(replaced is original for replaced, original in zip(rules, table.rows, strict=True)):
-        return snapshot
-    tables = {**snapshot.tables, table.name: Table(table.name, rules, table.unreadable)}
-    return Snapshot(snapshot.config_version, tables, snapshot.defaults)
-
-
-def _replace_custom_code(rule: rows.Rule) -> rows.Rule:
-    action = vocabulary.get_action(rule.action)
-    if code(rule.rule_type) not in set(RuleType):
-        return replace(rule, enabled=False) if rule.enabled else rule
-    return replace(rule, action=RuleAction.SET_TASK, action_value="none") if action and action.custom else rule
+    replaced: dict[int, rows.Rule] = {}
+    for rule in snapshot.enabled_rows(rows.Rule):
+        action = vocabulary.get_action(rule.action)
+        if code(rule.rule_type) not in set(RuleType):
+            replaced[rule.rule_id] = replace(rule, enabled=False)
+        elif action and action.custom:
+            replaced[rule.rule_id] = replace(rule, action=RuleAction.SET_TASK, action_value="none")
+    return overlaid(snapshot, replaced)

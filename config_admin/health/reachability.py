@@ -82,15 +82,11 @@ class _Search:
         while self._waiting:
             intent, state = self._waiting.popleft()
             for scope in list_buckets(intent, state):
-                self._follow(intent, state, scope)
+                if (intent, scope) not in self._followed:
+                    self._followed.add((intent, scope))
+                    for target in self._targets["SET_STATE"].get(scope, ()):
+                        self.add_state(intent, target)
+                for target in self._targets["SET_INTENT"].get(scope, ()):
+                    self.add_state(target, state)
             for other in self._keeping:
                 self.add_state(other, state)
-
-    def _follow(self, intent: str, state: str, scope: tuple[str, str]) -> None:
-        """Add the states to which rules of a scope lead from this state."""
-        if (intent, scope) not in self._followed:
-            self._followed.add((intent, scope))
-            for target in self._targets["SET_STATE"].get(scope, ()):
-                self.add_state(intent, target)
-        for target in self._targets["SET_INTENT"].get(scope, ()):
-            self.add_state(target, state)
