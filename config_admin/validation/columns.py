@@ -142,19 +142,17 @@ def list_column_specs(table: str) -> Mapping[str, ColumnSpec]:
     return {name: get_column_spec(field) for name, field in kept_columns(table).items()}
 
 
-@cache
-def _list_document_columns(table: str) -> frozenset[str]:
-    return frozenset(name for name, field in kept_columns(table).items() if isinstance(field, models.JSONField))
-
-
 def check_columns(draft: Draft[Any]) -> Iterator[Finding]:
     """Whether each value is one that its column declares."""
-    documents = _list_document_columns(draft.row.table)
-    for name, spec in list_column_specs(draft.row.table).items():
+    for name, field in kept_columns(draft.row.table).items():
+        spec = get_column_spec(field)
         if spec is not _PLAIN:
             yield from _check_value(draft, name, spec)
-        if name in documents:
-            yield from _check_document(draft, name, spec)
+        if isinstance(field, models.JSONField):
+            yield from programs.check_json_document(draft, name)
+            value = as_json(getattr(draft.row, name))
+            if spec.shape and spec.misshapen and value not in (None, UNREADABLE) and not isinstance(value, spec.shape):
+                yield draft.error(spec.misshapen.code, name, spec.misshapen.text)
 
 
 def check_references(draft: Draft[Any]) -> Iterator[Finding]:
@@ -180,7 +178,10 @@ def _check_value(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Fin
     if spec.vocabulary and spec.unknown:
         yield from _check_word(draft, name, spec, spec.unknown)
     if spec.reference is Reference.INTENT:
-        yield from _check_intent(draft, name, spec)
+        if spec.refused and code(value) in {"", ANY, UNKNOWN} - set(spec.reserved):
+            yield draft.error(spec.refused.code, name, spec.refused.text)
+        else:
+            yield from common.check_intent(draft)
     elif spec.reference is Reference.STATE:
         yield from common.check_state(draft, name)
     if spec.bounds and not _is_within(value, spec.bounds):
@@ -200,14 +201,6 @@ def _check_word(draft: Draft[Any], name: str, spec: ColumnSpec, unknown: Problem
         yield draft.error(unknown.code, name, text)
 
 
-def _check_intent(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
-    value = code(getattr(draft.row, name))
-    if spec.refused and value in {"", ANY, UNKNOWN} - set(spec.reserved):
-        yield draft.error(spec.refused.code, name, spec.refused.text)
-    else:
-        yield from common.check_intent(draft)
-
-
 def _check_code(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
     language, text = spec.language, getattr(draft.row, name)
     if isinstance(language, LanguageByWord):
@@ -218,13 +211,6 @@ def _check_code(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Find
         yield from programs.check_json_path(draft, name, text)
     elif spec.is_strict is not None:
         yield from programs.check_template(draft, name, text, intent=draft.row.intent_code, strict=spec.is_strict)
-
-
-def _check_document(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Finding]:
-    yield from programs.check_json_document(draft, name)
-    value = as_json(getattr(draft.row, name))
-    if spec.shape and spec.misshapen and value not in (None, UNREADABLE) and not isinstance(value, spec.shape):
-        yield draft.error(spec.misshapen.code, name, spec.misshapen.text)
 
 
 def _is_within(value: Any, bounds: Bounds) -> bool:

@@ -115,10 +115,8 @@ def check_duplicate_row(draft: Draft[Any]) -> Iterator[Finding]:
             yield draft.warning(
                 "DUPLICATE_ROW",
                 None,
-                (
-                    f"Row {other.pk} has the same scope, condition and effect. Only the first one is used. Delete "
-                    "one of them."
-                ),
+                f"Row {other.pk} has the same scope, condition and effect. Only the first one is used. Delete one of "
+                "them.",
             )
             return
 
@@ -168,24 +166,18 @@ def make_shadowing_check(*contested: str, finding_code: str = "SHADOWED_ROW") ->
         for other in draft.others(relations.find_rows_of_scope(draft.snapshot, draft.row)):
             if relations.rank(other) >= relations.rank(draft.row):
                 return
-            is_contested = all(_has_equal_column(draft.row, other, name) for name in contested)
-            if is_contested and not relations.has_same_effect(draft.row, other):
+            own, others = ([code(str(getattr(row, name) or "")) for name in contested] for row in (draft.row, other))
+            if own == others and not relations.has_same_effect(draft.row, other):
                 why = "lower priority number" if other.priority < draft.row.priority else "same priority, lower id"
                 yield draft.warning(
                     finding_code,
                     None,
-                    (
-                        f"Row {other.pk} is always used instead of this one (same scope, {why}). Change the priority "
-                        "or the scope."
-                    ),
+                    f"Row {other.pk} is always used instead of this one (same scope, {why}). Change the priority or "
+                    "the scope.",
                 )
                 return
 
     return check_shadowing
-
-
-def _has_equal_column(row: Any, other: Any, name: str) -> bool:
-    return code(str(getattr(row, name) or "")) == code(str(getattr(other, name) or ""))
 
 
 def is_last_fallback(snapshot: Snapshot, row: rows.Response) -> bool:

@@ -131,18 +131,10 @@ def sort_properties(schema: Any) -> list[str]:
 
 def list_form_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
     """The fields that the forms of an intent collect; of every intent for ANY."""
-    table = snapshot.table(rows.OutputSchema)
-    return table.memo.get(("fields", code(intent)), lambda: _collect_form_fields(snapshot, intent))
-
-
-def _collect_form_fields(snapshot: Snapshot, intent: str) -> frozenset[str]:
-    everywhere = code(intent) == ANY
-    schemas = (
-        snapshot.enabled_rows(rows.OutputSchema)
-        if everywhere
-        else find_rows_of_intent(snapshot, rows.OutputSchema, intent)
-    )
-    return frozenset(name for schema in schemas for name in get_properties(schema.json_schema))
+    wanted, schemas = code(intent), snapshot.enabled_rows(rows.OutputSchema)
+    chosen = schemas if wanted == ANY else find_rows_of_intent(snapshot, rows.OutputSchema, wanted)
+    names = (name for schema in chosen for name in get_properties(schema.json_schema))
+    return snapshot.table(rows.OutputSchema).memo.get(("fields", wanted), lambda: frozenset(names))
 
 
 def list_server_tools(snapshot: Snapshot) -> list[str]:

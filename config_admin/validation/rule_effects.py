@@ -24,6 +24,11 @@ def is_move(rule: rows.Rule, action: str | None = None) -> bool:
     return rule.enabled and code(rule.action) in MOVE_COLUMNS and action in (None, code(rule.action))
 
 
+def get_target_state(rule: rows.Rule) -> str | None:
+    """The state that a rule sets. Returns None for one that sets no state."""
+    return code(rule.action_value) if code(rule.action) == "SET_STATE" else None
+
+
 def list_required_values(rule: rows.Rule) -> Mapping[str, str]:
     """The values that paths must have for a rule's condition to hold; empty if unknown."""
     try:
@@ -51,12 +56,10 @@ def list_params(rule: rows.Rule) -> tuple[str, ...]:
 
 def list_written_names(snapshot: Snapshot) -> frozenset[str]:
     """Every name that enabled rules set, so that templates may use it."""
-    return snapshot.table(rows.Rule).memo.get("written_names", lambda: frozenset(_iterate_written_names(snapshot)))
-
-
-def _iterate_written_names(snapshot: Snapshot) -> Iterator[str]:
-    for rule in snapshot.enabled_rows(rows.Rule):
-        yield from (write.path[1] for write in _list_writes(rule) if write.path[0] in ("inputParams", "context"))
+    table = snapshot.table(rows.Rule)
+    writes = (write for rule in snapshot.enabled_rows(rows.Rule) for write in _list_writes(rule))
+    named = (write.path[1] for write in writes if write.path[0] in ("inputParams", "context"))
+    return table.memo.get("written_names", lambda: frozenset(named))
 
 
 def _list_writes(rule: rows.Rule) -> list[Write]:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from config_admin.validation import relations
+from config_admin.validation.rule_effects import get_target_state
 from config_admin.validation.stored_columns import control_plane, list_prose_columns
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.steps.tools.settings import ALLOWED_NEXT
@@ -36,16 +37,10 @@ class Use(NamedTuple):
 
 def list_uses(snapshot: Snapshot, row: Row) -> list[Use]:
     """What uses a stored row, without itself, each row once per kind of use."""
-    uses = {
-        (use.how, use.row.table, use.row.pk): use
-        for use in (*_find_named_rows(snapshot, row), *_find_rows_leading_to(snapshot, row))
-    }
-    return [use for (_, table, pk), use in uses.items() if (table, pk) != (row.table, row.pk)]
-
-
-def _find_named_rows(snapshot: Snapshot, row: Row) -> Iterator[Use]:
     finder = _FINDERS.get(type(row))
-    return finder(snapshot, row) if finder else iter(())
+    named = finder(snapshot, row) if finder else ()
+    uses = {(use.how, use.row.table, use.row.pk): use for use in (*named, *_find_rows_leading_to(snapshot, row))}
+    return [use for (_, table, pk), use in uses.items() if (table, pk) != (row.table, row.pk)]
 
 
 def _find_uses_of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
@@ -171,10 +166,11 @@ def _find_settings(snapshot: Snapshot, name: str) -> Iterator[Use]:
 
 def _find_rows_leading_to(snapshot: Snapshot, row: Row) -> Iterator[Use]:
     """Rules, phrases and edges that lead to the state of a row, if it has one."""
-    state, intent = code(_get_state(row)), code(getattr(row, "intent_code", ANY))
+    state = code(row.from_state if isinstance(row, rows.StateEdge) else getattr(row, "state_code", ""))
+    intent = code(getattr(row, "intent_code", ANY))
     if not state or state in (ANY, UNKNOWN) or isinstance(row, rows.Classifier):
         return
-    for rule in relations.index_rows(snapshot, rows.Rule, _get_target_state).get(state, ()):
+    for rule in relations.index_rows(snapshot, rows.Rule, get_target_state).get(state, ()):
         if relations.scope_fits(code(rule.intent_code), intent) or code(rule.intent_code) == UNKNOWN:
             yield Use(_REACHED, rule)
     for classifier in relations.index_rows(snapshot, rows.Classifier, _get_own_state).get(state, ()):
@@ -183,14 +179,6 @@ def _find_rows_leading_to(snapshot: Snapshot, row: Row) -> Iterator[Use]:
     for edge in relations.index_rows(snapshot, rows.StateEdge, _get_end_state).get(state, ()):
         if relations.scope_fits(code(edge.intent_code), intent):
             yield Use("Allows the move to its state", edge)
-
-
-def _get_state(row: Any) -> str:
-    return row.from_state if isinstance(row, rows.StateEdge) else getattr(row, "state_code", "")
-
-
-def _get_target_state(rule: rows.Rule) -> str | None:
-    return code(rule.action_value) if code(rule.action) == "SET_STATE" else None
 
 
 def _get_own_state(row: rows.Classifier) -> str:
@@ -210,7 +198,10 @@ def find_references(snapshot: Snapshot, row: Row) -> tuple[Row, ...]:
     if isinstance(row, rows.Intent):
         return tuple(_find_references_to_intent(snapshot, code(row.intent_code)))
     if isinstance(row, rows.Tool):
-        return tuple(_find_references_to_tool(snapshot, row.tool_code.strip().lower()))
+        by_tool = (
+            relations.index_rows(snapshot, kind, relations.tool_code_key) for kind in (rows.DirectTool, rows.Verbose)
+        )
+        return tuple(named for named_by in by_tool for named in named_by.get(relations.tool_code_key(row), ()))
     if isinstance(row, rows.Rule):
         return relations.index_rows(snapshot, rows.Verbose, _get_rule).get(row.rule_id, ())
     return ()
@@ -242,11 +233,6 @@ def _get_target_intent(rule: rows.Rule) -> str | None:
     return code(rule.action_value) if code(rule.action) == "SET_INTENT" else None
 
 
-def _find_references_to_tool(snapshot: Snapshot, tool_code: str) -> Iterator[Row]:
-    yield from relations.index_rows(snapshot, rows.DirectTool, relations.tool_code_key).get(tool_code, ())
-    yield from relations.index_rows(snapshot, rows.Verbose, relations.tool_code_key).get(tool_code, ())
-
-
 class RowTexts(NamedTuple):
     """A row with its texts."""
 
@@ -263,15 +249,13 @@ def list_row_texts(snapshot: Snapshot, row_type: type[Row]) -> Sequence[RowTexts
 
 
 def _read_row_texts(row: Row) -> RowTexts:
-    texts = {name: text for name in rows.columns(type(row)) if (text := _format_value(getattr(row, name)))}
+    texts: dict[str, str] = {}
+    for name in rows.columns(type(row)):
+        value = getattr(row, name)
+        if value not in (None, "") and not isinstance(value, (bool, int, float)):
+            texts[name] = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=dict)
     texts.setdefault(row.key, str(row.pk))
     return RowTexts(row, texts, "\n".join(texts.values()).lower())
-
-
-def _format_value(value: Any) -> str:
-    if value is None or isinstance(value, (bool, int, float)):
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=dict)
 
 
 def list_texts(document: Json, *, with_names: bool = False) -> Iterator[str]:

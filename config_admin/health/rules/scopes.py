@@ -5,10 +5,11 @@ from itertools import islice
 
 from config_admin.health.rules.mentions import list_mentions
 from config_admin.validation import relations
+from config_admin.validation.rule_effects import get_target_state
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.enums import RuleAction, RulePhase
+from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.scope import ANY, IDLE, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 
@@ -37,15 +38,11 @@ def find_shared_scopes(snapshot: Snapshot, phase: RulePhase, *rules: rows.Rule) 
 
 def _list_scopes_before(snapshot: Snapshot, scopes: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The states from which rules lead there: a turn may begin in them."""
-    leading = snapshot.index(rows.Rule, _get_moved_to, relations.rank)
+    leading = snapshot.index(rows.Rule, get_target_state, relations.rank)
     for intent, state in scopes:
         for rule in leading.get(state, ()):
             if code(rule.state_code) not in (ANY, state) and relations.scope_fits(code(rule.intent_code), intent):
                 yield intent, code(rule.state_code)
-
-
-def _get_moved_to(rule: rows.Rule) -> str | None:
-    return code(rule.action_value) if code(rule.action) == RuleAction.SET_STATE else None
 
 
 def _find_common_code(codes: Iterable[str]) -> str | None:
