@@ -5,7 +5,7 @@ stores the content of a whole export, so that the next one is merged from there,
 in both installations may have the same number in both; the list and the store say which rows have another number.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.db.models import Q
@@ -79,7 +79,11 @@ def find_base(document: Document) -> Base | None:
     releases = {
         content[:_PREFIX]: pk for pk, content in CeRelease.objects.order_by("pk").values_list("pk", "content_hash")
     }
-    sources = {source.content_hash[:_PREFIX]: source for source in _list_sources()}
+    # What was imported into releases, and into the open draft; of equal contents the newest counts.
+    copy = find_working_copy()
+    of_draft = Q(draft_id=copy.draft_id, config_version=None) if copy and copy.draft_id else Q(pk=None)
+    imported = CeReleaseSource.objects.filter(Q(config_version__isnull=False) | of_draft).order_by("pk")
+    sources = {source.content_hash[:_PREFIX]: source for source in imported}
     for ancestor in document.ancestors or [Ancestor(document.base.content)]:
         key = ancestor.content[:_PREFIX]
         if key in releases:
@@ -89,13 +93,6 @@ def find_base(document: Document) -> Base | None:
             numbers = read_numbers(source.numbers)
             return Base(source.config_version or 0, read_contents(source.manifest), ancestor.numbers, numbers)
     return None
-
-
-def _list_sources() -> Sequence[CeReleaseSource]:
-    """What was imported into releases, and into the open draft; oldest first."""
-    copy = find_working_copy()
-    of_draft = Q(draft_id=copy.draft_id, config_version=None) if copy and copy.draft_id else Q(pk=None)
-    return list(CeReleaseSource.objects.filter(Q(config_version__isnull=False) | of_draft).order_by("pk"))
 
 
 def read_contents(manifest: Mapping[str, str], blobs: Blobs | None = None) -> dict[str, dict[Any, tree.Content]]:

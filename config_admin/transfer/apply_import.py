@@ -70,17 +70,12 @@ def import_document(
     if plan.is_refused:
         raise ImportRefused(plan)
     try:
-        return _apply_plan(plan, author, reason, rest, progress)
+        with transaction.atomic():
+            result = _write_plan(plan, author, reason, rest, progress)
+            if (base := result.plan.document.base) and result.plan.brings_all:
+                store_source(base, result.plan.theirs, result.plan.placed.renumbered)
     except (DatabaseError, RowsBelongTogether) as error:
         raise ImportFailed(f"The database refused the rows; nothing was imported: {error}") from error
-
-
-def _apply_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
-    """Write a plan, and store where it came from if the import takes over a whole configuration."""
-    with transaction.atomic():
-        result = _write_plan(plan, author, reason, rest, progress)
-        if (base := result.plan.document.base) and result.plan.brings_all:
-            store_source(base, result.plan.theirs, result.plan.placed.renumbered)
     return result
 
 

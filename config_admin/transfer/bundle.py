@@ -16,7 +16,7 @@ the rows.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from math import isfinite
 from types import MappingProxyType
 from typing import Any
@@ -164,7 +164,11 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
         raise FileRefused(
             "The file", "this is not a configuration. Export one to see its form: tables with lists of rows."
         )
-    sections = _list_sections(content, lines)
+    sections = {
+        name: _read_rows(name, content[name], lines, lambda section, number: f"{section}, entry {number}")
+        for name in SECTIONS
+        if name in content
+    }
     notes = [Note(name, "left out. `convengine apply` takes them.") for name in sections]
     head = {name: value for name, value in content.items() if name not in sections}
     if head.keys().isdisjoint(_KEYS - {"$schema"}):
@@ -174,23 +178,21 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
     tables = head.get("tables", {} if sections else None)
     if not isinstance(tables, dict):
         raise FileRefused("tables", "this must name tables, each with a list of rows.")
-    mode = _read_mode(head.get("mode", Mode.REPLACE.value))
+    mode = head.get("mode", Mode.REPLACE.value)
+    if mode not in Mode.__members__.values():
+        raise FileRefused("mode", f"{mode!r} is not supported. The modes are {', '.join(Mode)}.")
     rows_by_table = _list_tables(tables, lines)
     checksum, ancestors = _read_ancestry(head.get("ancestry"))
     is_whole = tables.keys() == ROW_TYPE_OF.keys() and checksum == _compute_checksum(tables)
     return Document(
         rows_by_table,
-        mode,
+        Mode(mode),
         notes,
         base=_read_base(head.get("base")),
         ancestors=ancestors,
         is_whole_export=is_whole,
         sections=sections,
     )
-
-
-def _list_sections(content: Mapping[str, Json], lines: Mapping[int, int]) -> dict[str, list[FileRow]]:
-    return {name: list(_list_entries(name, content[name], lines)) for name in SECTIONS if name in content}
 
 
 def _check_head(head: Mapping[str, Json]) -> None:
@@ -204,13 +206,13 @@ def _check_head(head: Mapping[str, Json]) -> None:
 
 
 def _list_tables(tables: Mapping[str, Json], lines: Mapping[int, int]) -> dict[str, list[FileRow]]:
-    return {table: list(_list_rows(table, rows, lines)) for table, rows in tables.items()}
-
-
-def _read_mode(value: Json) -> Mode:
-    if value not in Mode.__members__.values():
-        raise FileRefused("mode", f"{value!r} is not supported. The modes are {', '.join(Mode)}.")
-    return Mode(value)
+    listed: dict[str, list[FileRow]] = {}
+    for table, rows in tables.items():
+        if table not in ROW_TYPE_OF:
+            hint, known = did_you_mean(table, SECTIONS) or suggest_table(table), ", ".join(ROW_TYPE_OF)
+            raise FileRefused(table, f"is not a table of the configuration.{hint} The tables are {known}.")
+        listed[table] = _read_rows(table, rows, lines, locate_row)
+    return listed
 
 
 def _read_base(value: Json) -> BaseRelease | None:
@@ -243,26 +245,17 @@ def _read_ancestor(value: Json) -> Ancestor:
     return Ancestor(content, read_numbers(numbers))
 
 
-def _list_rows(table: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
-    if table not in ROW_TYPE_OF:
-        hint = did_you_mean(table, SECTIONS) or suggest_table(table)
-        raise FileRefused(table, f"is not a table of the configuration.{hint} The tables are {', '.join(ROW_TYPE_OF)}.")
-    yield from _read_rows(table, rows, lines, lambda number: locate_row(table, number))
-
-
-def _list_entries(section: str, rows: Json, lines: Mapping[int, int]) -> Iterator[FileRow]:
-    return _read_rows(section, rows, lines, lambda number: f"{section}, entry {number}")
-
-
-def _read_rows(name: str, rows: Json, lines: Mapping[int, int], locate: Callable[[int], str]) -> Iterator[FileRow]:
-    """The rows of a table, each with its position in the file. Raises FileRefused."""
+def _read_rows(name: str, rows: Json, lines: Mapping[int, int], locate: Callable[[str, int], str]) -> list[FileRow]:
+    """The rows of a table or section, each with its position in the file. Raises FileRefused."""
     if not isinstance(rows, list):
         raise FileRefused(name, "must be a list of rows.")
+    read = []
     for number, row in enumerate(rows, 1):
-        where = locate(number)
+        where = locate(name, number)
         if not isinstance(row, dict):
             raise FileRefused(where, "must be a map of columns.")
-        yield FileRow(row, f"{where} (line {lines[id(row)]})" if id(row) in lines else where)
+        read.append(FileRow(row, f"{where} (line {lines[id(row)]})" if id(row) in lines else where))
+    return read
 
 
 def _parse_json(text: str) -> Json:
@@ -322,9 +315,8 @@ class _Reading:
             raise _make_refusal_at(event, "aliases (*) and tags (!) are not supported.")
         if depth > _DEPTH:
             raise _make_refusal_at(event, TOO_DEEP)
-        return self._read_list(depth) if isinstance(event, yaml.SequenceStartEvent) else self._read_map(event, depth)
-
-    def _read_list(self, depth: int) -> list[Json]:
+        if not isinstance(event, yaml.SequenceStartEvent):
+            return self._read_map(event, depth)
         items = []
         while not isinstance(event := self._loader.get_event(), yaml.SequenceEndEvent):
             items.append(self._read_value(event, depth + 1))

@@ -27,7 +27,7 @@ from config_admin.transfer.natural_keys import SCOPE
 from config_admin.validation.columns import REGEX, LanguageByWord, list_column_specs
 from config_admin.validation.settings import get_setting
 from config_admin.validation.stored_columns import control_plane
-from convengine.engine.text.compare import code
+from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
 from convengine.files.apart import read_apart
@@ -173,20 +173,10 @@ def _change_rows(document: Document, list_changes: Callable[[str, Values], Value
 
 
 def _replace_blank_scopes(table: str, values: Values) -> Values:
-    """The blank scopes of a row, replaced by ANY."""
-    return {name: ANY for name in _list_scope_columns(table) if name in values and _is_blank(values[name])}
-
-
-def _list_scope_columns(table: str) -> tuple[str, ...]:
-    """The scope columns of a table that may be ANY. For phrases they are results, not a scope."""
+    """The blank scopes of a row that may be ANY, replaced by it. For phrases they are results, not a scope."""
     model: Any = control_plane()[table]
-    if not model.is_scoped:
-        return ()
-    return ("state_code",) if table == rows.OutputSchema.table else SCOPE
-
-
-def _is_blank(value: Any) -> bool:
-    return value is None or (isinstance(value, str) and not value.strip())
+    columns = ("state_code",) if table == rows.OutputSchema.table else SCOPE
+    return {name: ANY for name in columns if model.is_scoped and name in values and blank(values[name])}
 
 
 def _undouble_backslashes(table: str, values: Values) -> Values:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import starmap
 from typing import Any
 
 from django.apps import apps
@@ -133,7 +134,12 @@ def plan_import(document: Document, *, rest: bool = False, progress: Progress = 
     plan = Plan(
         document, now.config_version, content_hash, existing, placed, base=base, is_foreign=is_foreign, merged=merged
     )
-    unread = _collect_reader_notes(document, placed)
+    unread = [
+        LocatedFinding(note.where, Finding("STATEMENT_REFUSED", Severity.ERROR, "", None, None, note.text))
+        for note in document.notes
+        if note.refused
+    ]
+    unread += starmap(LocatedFinding, placed.refused)
     unread += [LocatedFinding(_locate_finding(plan, problem), problem) for problem in problems]
     (plan.left_out if rest else plan.findings).extend(unread)
     _check_plan(plan, progress)
@@ -158,16 +164,6 @@ def get_highest_id(table: str) -> int:
         "highest"
     ]
     return max(highest or 0, in_drafts or 0)
-
-
-def _collect_reader_notes(document: Document, placed: MatchedRows) -> list[LocatedFinding]:
-    """Errors for what the reader of the file refused, and for rows that could not be matched."""
-    notes = [
-        LocatedFinding(note.where, Finding("STATEMENT_REFUSED", Severity.ERROR, "", None, None, note.text))
-        for note in document.notes
-        if note.refused
-    ]
-    return notes + [LocatedFinding(where, finding) for where, finding in placed.refused]
 
 
 def _check_plan(plan: Plan, progress: Progress) -> None:

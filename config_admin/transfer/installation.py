@@ -1,6 +1,6 @@
 """What an installation has beside its configuration, as sections of a file: webhooks, channels, keys and more."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -9,7 +9,7 @@ from typing import Any
 
 from django import forms
 from django.contrib.auth.models import Group, Permission
-from django.db.models import JSONField, QuerySet
+from django.db.models import JSONField
 
 from config_admin.transfer.document import FileRow, Mode
 from convengine.engine.text.wording import did_you_mean
@@ -64,11 +64,6 @@ def _list_rights() -> Mapping[str, Any]:
     return {f"{right.content_type.app_label}.{right.codename}": right.pk for right in rights}
 
 
-def _list_keys() -> QuerySet[CeApiKey]:
-    """Those of the installation: keys that people made are theirs."""
-    return CeApiKey.objects.filter(made_by=None, revoked=False)
-
-
 def _add_webhook(row: CeWebhook) -> str:
     row.secret = create_secret()
     row.save()
@@ -102,7 +97,8 @@ def list_sections() -> Mapping[str, InstallationSection]:
         ("name", "workspace_id", "scopes", "expiry_date"),
         "name",
         ApiKeyForm,
-        _list_keys,
+        # Keys that people made are theirs.
+        lambda: CeApiKey.objects.filter(made_by=None, revoked=False),
         add=_add_key,
         remove=_revoke_key,
     )
@@ -171,7 +167,11 @@ class SectionPlan:
         self.changes, self.problems = list[Change](), list[str]()
         self._keys = {column: list_keys() for column, list_keys in (self._section.links or {}).items()}
         self._identity = (*self._section.within, self._section.name)
-        self._rows = self._group_rows()
+        #: The rows that are here, by what identifies them.
+        self._rows = dict[_Key, list[Any]]()
+        for row in self._section.list_rows():
+            key = tuple(self._section.get_value(row, column) for column in self._identity)
+            self._rows.setdefault(key, []).append(row)
         #: The first entry of each related row, for comparison with the others.
         self._first_entries = dict[_Key, FileRow]()
         named = set[_Key]()
@@ -183,19 +183,8 @@ class SectionPlan:
                 self._plan_entry(entry, key)
                 named.add(key)
         if mode is Mode.REPLACE:
-            self._plan_removals(named)
-
-    def _group_rows(self) -> dict[_Key, list[Any]]:
-        """The rows that are here, by what identifies them."""
-        rows: dict[_Key, list[Any]] = {}
-        for row in self._section.list_rows():
-            key = tuple(self._section.get_value(row, column) for column in self._identity)
-            rows.setdefault(key, []).append(row)
-        return rows
-
-    def _plan_removals(self, named: Collection[_Key]) -> None:
-        gone = [row for key, same in self._rows.items() if key not in named for row in same]
-        self.changes += [Change(self._section, row, self.describe_row(row), None) for row in gone]
+            gone = [row for key, same in self._rows.items() if key not in named for row in same]
+            self.changes += [Change(self._section, row, self.describe_row(row), None) for row in gone]
 
     def _read_key(self, entry: FileRow) -> _Key:
         """What identifies an entry; empty after a problem."""

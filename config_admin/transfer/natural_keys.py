@@ -4,7 +4,7 @@ Rows of tables whose key is not unique also have their id in files. It has a mea
 progress texts refer to it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -74,19 +74,12 @@ def get_natural_key(table: str, values: Mapping[str, Json]) -> tuple[str, ...]:
 def list_file_rows(contents: Contents, table: str) -> list[dict[str, Json]]:
     """The rows of a table as in files, in canonical order."""
     codes = {pk: row.get(TOOL_CODE) for pk, row in contents[TOOL].items()}
-    return sorted((_select_columns(table, row, codes) for row in contents[table].values()), key=_order(table))
-
-
-def _select_columns(table: str, row: Mapping[str, Json], codes: Mapping[Any, Json]) -> dict[str, Json]:
-    values = {**row, TOOL_CODE: codes.get(row[TOOL_ID])} if table in TOOL_PARTS else row
-    return {name: values[name] for name in list_file_columns(table)}
-
-
-def _order(table: str) -> Callable[[Mapping[str, Json]], list[tuple[bool, int, str]]]:
-    key = get_key(table)
-    by_scope = (*(name for name in _ORDER if name in list_file_columns(table)), key_of(table))
-    names = key.columns if key.is_unique else by_scope
-    return lambda row: [_make_comparable(row[name]) for name in names]
+    key, columns, shown = get_key(table), list_file_columns(table), []
+    for row in contents[table].values():
+        values = {**row, TOOL_CODE: codes.get(row[TOOL_ID])} if table in TOOL_PARTS else row
+        shown.append({name: values[name] for name in columns})
+    order = key.columns if key.is_unique else (*(name for name in _ORDER if name in columns), key_of(table))
+    return sorted(shown, key=lambda row: [_make_comparable(row[name]) for name in order])
 
 
 def _make_comparable(value: Json) -> tuple[bool, int, str]:

@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from config_admin.editing import reasons
 from config_admin.editing.links import release_url
 from config_admin.editing.request_change_set import UNCHANGED, describe_saved_draft
-from config_admin.editing.row_diff import ChangedRow, changed_row
+from config_admin.editing.row_diff import changed_row
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
@@ -88,7 +88,12 @@ class FileForm(forms.Form):
         if sent := cleaned.get("file"):
             cleaned["name"], cleaned["data"] = sent.name, sent.read(limit + 1)
         elif cleaned.get("packed"):
-            cleaned["data"] = _unpack_file(cleaned["packed"], limit)
+            try:
+                packed = base64.b64decode(cleaned["packed"], validate=True)
+                # At most one byte more than the limit.
+                cleaned["data"] = zlib.decompressobj().decompress(packed, limit + 1)
+            except (binascii.Error, ValueError, zlib.error):
+                raise ValidationError("The uploaded file is no longer available. Choose it again.") from None
         elif "file" not in self.errors:
             self.add_error(
                 "file",
@@ -102,14 +107,6 @@ class FileForm(forms.Form):
         """The rows of the file. Raises FileRefused."""
         given = self.cleaned_data
         return read_bytes(given["name"], given["data"], **{name: given[name] for name in READING_OPTIONS})
-
-
-def _unpack_file(text: str, limit: int) -> bytes:
-    """The file that the form sent back packed, at most one byte more than the limit. Raises ValidationError."""
-    try:
-        return zlib.decompressobj().decompress(base64.b64decode(text, validate=True), limit + 1)
-    except (binascii.Error, ValueError, zlib.error):
-        raise ValidationError("The uploaded file is no longer available. Choose it again.") from None
 
 
 @page(
@@ -235,6 +232,7 @@ def _describe_plan(plan: Plan) -> dict[str, Any]:
     """A plan as the page shows it, with at most `SHOWN` entries of each list."""
     differences = plan.differences
     rows = [(table, row) for table, rows in differences.items() for row in rows]
+    changed = [(row, changed_row(table, row)) for table, row in rows[:SHOWN]]
     return {
         "plan": plan,
         "counts": [
@@ -242,15 +240,10 @@ def _describe_plan(plan: Plan) -> dict[str, Any]:
             for table, of_table in differences.items()
             if (counts := Counter(row.how for row in of_table))
         ],
-        "changed": [_describe_changed_row(table, row) for table, row in rows[:SHOWN]],
+        # A new row has no page.
+        "changed": [each if row.before is not None else each._replace(url="") for row, each in changed],
         "more_rows": max(len(rows) - SHOWN, 0),
         "lists": [
             (title, kind, lines[:SHOWN], max(len(lines) - SHOWN, 0)) for title, kind, lines in list_sections(plan)
         ],
     }
-
-
-def _describe_changed_row(table: str, row: Any) -> ChangedRow:
-    """A changed row; a new one has no page."""
-    changed = changed_row(table, row)
-    return changed if row.before is not None else changed._replace(url="")

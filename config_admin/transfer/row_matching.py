@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 from django.utils import timezone
@@ -58,7 +59,11 @@ def match_rows(document: Document, existing: Contents, new_id: NewId, base: Base
     for table in control_plane():
         if table in document.tables or table in document.deleted:
             _Table(table, document, existing[table], codes, new_id, placed, base).match_rows()
-    _drop_parts(placed, existing)
+    # A deleted tool takes its own row with it.
+    gone = [pk for pk, row in placed.wanted.get(TOOL, {}).items() if row is None]
+    for table, pk in product(TOOL_PARTS, gone):
+        if pk in existing[table]:
+            placed.wanted.setdefault(table, {}).setdefault(pk, None)
     return placed
 
 
@@ -123,7 +128,9 @@ class _Table:
             self.placed.origins[self.table, pk] = row.where
             if changes:
                 self.placed.conversions[self.table, pk] = changes
-            self._add_change(pk, values)
+            content = self._complete_row(pk, values) | {self.key: pk}
+            if not tree.has_same_text(content, self.existing.get(pk)):
+                self.wanted[pk] = content
         if self.document.mode is Mode.REPLACE:
             self.wanted |= {pk: None for pk in self.existing if pk not in self.taken | self.spared}
         self.wanted |= {pk: None for pk in self.document.deleted.get(self.table, ()) if pk in self.existing}
@@ -165,10 +172,7 @@ class _Table:
 
     def _refuse(self, row: FileRow, refused: "_Refused") -> None:
         self.placed.refused.append((row.where, refused.finding))
-        self._spare(row)
-
-    def _spare(self, row: FileRow) -> None:
-        """Let the stored row that a refused one names not count as missing in the file."""
+        # The stored row that it names does not count as missing in the file.
         given = row.values.get(self.key)
         if given is None:
             key = self._fold_key(row.values)
@@ -195,15 +199,11 @@ class _Table:
                 values[name] = normalise_value(self.columns[name], given)
             except ValueRefused as error:
                 raise self._refuse_row("SHAPE_INVALID", name, str(error)) from None
-        if self.table == rows.Verbose.table and values.get("rule_id"):
-            values["rule_id"] = self._find_rule(values["rule_id"])
+        if self.table == rows.Verbose.table and (number := values.get("rule_id")):
+            # A progress text for the events of a rule follows the rule to its number here.
+            own_number = self.base.find_row(rows.Rule.table, number) if self.base else None
+            values["rule_id"] = self.placed.renumbered.get((rows.Rule.table, number), own_number or number)
         return values
-
-    def _find_rule(self, number: int) -> int:
-        """A progress text for the events of a rule follows the rule to its number here."""
-        table = rows.Rule.table
-        own_number = self.base.find_row(table, number) if self.base else None
-        return self.placed.renumbered.get((table, number), own_number or number)
 
     def _find_key(self, number: int, values: Content, *, is_upsert: bool = False) -> Any:
         """The key of the row here that a row of the file means, or a new one. Raises _Refused.
@@ -287,12 +287,6 @@ class _Table:
         columns = [name for name in SCOPE if name in content]
         return stored is not None and bool(columns) and all(stored[name] == content[name] for name in columns)
 
-    def _add_change(self, pk: Any, values: Content) -> None:
-        content = self._complete_row(pk, values)
-        content[self.key] = pk
-        if not tree.has_same_text(content, self.existing.get(pk)):
-            self.wanted[pk] = content
-
     def _complete_row(self, pk: Any, values: Content) -> Content:
         """All columns of the row: as given, else as stored, else, and in a replaced table, their default."""
         before = self.existing.get(pk)
@@ -325,12 +319,3 @@ class _Refused(Exception):
 def _encode_content(content: Mapping[str, Json], key: str) -> bytes:
     """The content of a row, without its id and its creation time."""
     return canonical({name: value for name, value in content.items() if name not in (key, "created_at")})
-
-
-def _drop_parts(placed: MatchedRows, existing: Contents) -> None:
-    """A deleted tool takes its own row with it."""
-    gone = [pk for pk, row in placed.wanted.get(TOOL, {}).items() if row is None]
-    for table in TOOL_PARTS:
-        for pk in gone:
-            if pk in existing[table]:
-                placed.wanted.setdefault(table, {}).setdefault(pk, None)

@@ -1,6 +1,5 @@
 """Open conversations that a change would strand: their intent or state would be gone, or would have no answer."""
 
-from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from config_admin.health.reachability import is_reachable
@@ -39,17 +38,19 @@ def find_stranded_conversations(wanted: Wanted) -> list[Stranded]:
         return []
     now = snapshots.current()
     after = lay_rows_over(now, wanted)
-    return sorted(_list_stranded(now, after), key=lambda each: -each.conversations)
+    groups = _group_open_conversations(now)
+    reasons = {scope: reason for scope in groups if (reason := _explain(now, after, *scope))}
+    stranded = (
+        Stranded(*scope, len(groups[scope]), reason, tuple(groups[scope][:_NAMED])) for scope, reason in reasons.items()
+    )
+    return sorted(stranded, key=lambda each: -each.conversations)
 
 
-def _list_stranded(now: Snapshot, after: Snapshot) -> Iterator[Stranded]:
-    for (intent, state), ids in _apply_renames(_group_open_conversations(), now).items():
-        if reason := _explain(now, after, intent, state):
-            yield Stranded(intent, state, len(ids), reason, tuple(ids[:_NAMED]))
+def _group_open_conversations(now: Snapshot) -> dict[Scope, list[str]]:
+    """The ids of open conversations by intent and state, newest first; of the `NEWEST` newest conversations.
 
-
-def _group_open_conversations() -> dict[Scope, list[str]]:
-    """The ids of open conversations by intent and state, newest first; of the `NEWEST` newest conversations."""
+    Under the codes of today: after a rename a conversation has the old one until its next message.
+    """
     newest = CeConversation.objects.order_by("-updated_at").values_list(
         "intent_code", "state_code", "lifecycle", "conversation_id"
     )[:NEWEST]
@@ -57,13 +58,8 @@ def _group_open_conversations() -> dict[Scope, list[str]]:
     for intent, state, lifecycle, conversation_id in newest:
         if lifecycle not in ENDED:
             groups.setdefault((code(intent), code(state)), []).append(str(conversation_id))
-    return groups
-
-
-def _apply_renames(groups: Mapping[Scope, list[str]], now: Snapshot) -> dict[Scope, list[str]]:
-    """The groups under the codes of today: after a rename a conversation has the old one until its next message."""
     if all(now.is_active(intent) for intent, _ in groups):
-        return dict(groups)
+        return groups
     moves, renamed = read_moves(now.config_version), dict[Scope, list[str]]()
     for scope, ids in groups.items():
         renamed.setdefault(follow_moves(scope, moves, now), []).extend(ids)

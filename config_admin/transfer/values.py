@@ -100,7 +100,10 @@ _ALIASES: Mapping[str, Callable[[str], str | None]] = {
 def parse_text(column: "models.Field[Any, Any]", text: str) -> Json:
     """A text (a cell, or a literal in quotes) as a value of the column. Raises ValueRefused."""
     if isinstance(column, models.JSONField):
-        return _parse_document(text)
+        try:
+            return read_json(text)
+        except Unreadable as error:
+            raise ValueRefused(f"This is not valid JSON: {error.describe()}.") from None
     kind = _find_kind(column)
     try:
         return kind.parse(text) if kind.parse else normalise_word(column, text)
@@ -122,14 +125,6 @@ def normalise_word(column: "models.Field[Any, Any]", text: str) -> str:
 @cache
 def _list_words(column: "models.Field[Any, Any]") -> frozenset[str]:
     return frozenset(str(value) for value, _ in column.flatchoices)
-
-
-def _parse_document(text: str) -> Json:
-    """The document in a text. Raises ValueRefused."""
-    try:
-        return read_json(text)
-    except Unreadable as error:
-        raise ValueRefused(f"This is not valid JSON: {error.describe()}.") from None
 
 
 def _parse_boolean(text: str) -> bool:
