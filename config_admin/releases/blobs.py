@@ -65,7 +65,9 @@ class Blobs:
 
     def write(self) -> None:
         """Store added documents that are missing."""
-        stored = self._find_stored(self._fresh)
+        stored: set[str] = set()
+        for batch in batches(self._fresh):
+            stored.update(CeReleaseBlob.objects.filter(pk__in=batch).values_list("pk", flat=True))
         CeReleaseBlob.objects.bulk_create(
             [
                 CeReleaseBlob(hash=name, codec=CODEC, data=zlib.compress(text, 9))
@@ -76,11 +78,3 @@ class Blobs:
             ignore_conflicts=True,
         )
         self._fresh.clear()
-
-    @staticmethod
-    def _find_stored(names: Iterable[str]) -> set[str]:
-        """The names that are stored already."""
-        stored: set[str] = set()
-        for batch in batches(names):
-            stored.update(CeReleaseBlob.objects.filter(pk__in=batch).values_list("pk", flat=True))
-        return stored

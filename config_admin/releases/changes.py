@@ -50,7 +50,6 @@ class ChangeSet:
 
     @property
     def author_name(self) -> str:
-        """The author as text."""
         return name_author(self.author)
 
     @property

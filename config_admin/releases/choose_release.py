@@ -83,7 +83,6 @@ def read_moves(config_version: int) -> tuple[Move, ...]:
 
 
 def read_stopped_releases() -> frozenset[int]:
-    """The gradual releases that were stopped."""
     stopped = CeGradualRelease.objects.filter(status=GradualStatus.STOPPED)
     return frozenset(stopped.values_list("config_version", flat=True))
 
@@ -124,23 +123,23 @@ class UnderWay:
                 return self.target, None, move
             if self._is_answered(self.target):
                 return self.target, None, None
-            reason = self._find_reason_without_answer()
+            is_off = self.target.is_switched_off(self.conversation.intent_code)
+            reason = ReleaseReason.SWITCHED_OFF if is_off else ReleaseReason.NO_ANSWER
         try:
             older = self.read_release(self.last_release)
         except NoSuchRelease:
             return self.target, None, self._find_move()
         return self._choose_older(older, reason)
 
-    def _find_reason_without_answer(self) -> ReleaseReason:
-        is_off = self.target.is_switched_off(self.conversation.intent_code)
-        return ReleaseReason.SWITCHED_OFF if is_off else ReleaseReason.NO_ANSWER
-
     def _choose_older(
         self, older: Snapshot, reason: ReleaseReason
     ) -> tuple[Snapshot, ReleaseReason | None, Scope | None]:
         """The older release for this reason, or the target after all if the older one would not help."""
         if reason is ReleaseReason.SWITCHED_OFF and not is_under_way(older, self.conversation):
-            return self.target, None, self._find_scope_outside()
+            # It had finished there.
+            is_handed_over = code(self.conversation.state_code) == HAND_OVER
+            stays = is_handed_over and is_answered(self.target, UNKNOWN, HAND_OVER)
+            return self.target, None, (UNKNOWN, HAND_OVER if stays else UNKNOWN)
         if reason is ReleaseReason.NO_ANSWER and not self._is_answered(older):
             # It is not the release that left the state without an answer.
             return self.target, None, self._find_move()
@@ -167,12 +166,6 @@ class UnderWay:
         ]
         position = follow_moves(start, moves, self.target)
         return position if position != start else None
-
-    def _find_scope_outside(self) -> Scope:
-        """Where a conversation goes on whose intent was switched off after it had finished there."""
-        is_handed_over = code(self.conversation.state_code) == HAND_OVER
-        stays = is_handed_over and is_answered(self.target, UNKNOWN, HAND_OVER)
-        return UNKNOWN, HAND_OVER if stays else UNKNOWN
 
     def _is_answered(self, snapshot: Snapshot) -> bool:
         row = self.conversation

@@ -33,7 +33,6 @@ def as_json(value: Any) -> Json:
 
 
 def column_values(table: str, content: Mapping[str, Json]) -> dict[str, Any]:
-    """Convert JSON values to model values."""
     return as_columns(kept_columns(table).values(), content)
 
 

@@ -24,7 +24,6 @@ def differences(before: int, after: int) -> dict[str, list[RowDifference]]:
 
 
 def changes_of(release: CeRelease) -> dict[str, list[RowDifference]]:
-    """The rows that a release changed."""
     return differences(release.parent_id or 0, release.pk)
 
 

@@ -63,21 +63,14 @@ def lock_head() -> CeConfigHead:
 
     On SQLite a transaction that may write holds the only write lock already.
     """
-    head = CeConfigHead.objects.select_for_update().filter(pk=1).first()
+    query = CeConfigHead.objects.select_for_update().filter(pk=1)
+    head = query.first()
     if head is None:
-        CeConfigHead.objects.bulk_create([_create_head()], ignore_conflicts=True)
-        head = CeConfigHead.objects.select_for_update().get(pk=1)
+        created = CeConfigHead(content_hash=EMPTY_HASH)
+        if last := CeRelease.objects.order_by("-config_version").first():
+            created = CeConfigHead(config_version=last.config_version, content_hash=last.content_hash)
+            # The counters differ, so that every row is compared next time.
+            created.write_counter, created.released_counter = last.write_counter + 1, last.write_counter
+        CeConfigHead.objects.bulk_create([created], ignore_conflicts=True)
+        head = query.get()
     return head
-
-
-def _create_head() -> CeConfigHead:
-    """A head on the newest release whose counters differ, so that every row is compared next time."""
-    last = CeRelease.objects.order_by("-config_version").first()
-    if last is None:
-        return CeConfigHead(content_hash=EMPTY_HASH)
-    return CeConfigHead(
-        config_version=last.config_version,
-        content_hash=last.content_hash,
-        write_counter=last.write_counter + 1,
-        released_counter=last.write_counter,
-    )

@@ -49,7 +49,9 @@ def verify_configuration(versions: Collection[int] | None = None) -> Configurati
     With `versions` only these releases, without the head and without blobs that they do not use.
     """
     check = _Check()
-    releases = _read_releases()
+    columns = {column.attname: column for column in CeRelease._meta.concrete_fields}
+    rows = read_rows.read(CeRelease, {name: columns[name] for name in (*SEALED, "seal")})
+    releases: list[Release] = sorted(rows, key=lambda row: row["config_version"])
     used = [release for release in releases if versions is None or release["config_version"] in versions]
     _check_chain(check, releases, versions)
     _check_blobs(check, used, everything=versions is None)
@@ -70,12 +72,6 @@ def read_seal(config_version: int) -> str:
 
 
 # --- releases ---------------------------------------------------------------------------------------------------
-
-
-def _read_releases() -> list[Release]:
-    columns = {column.attname: column for column in CeRelease._meta.concrete_fields}
-    rows = read_rows.read(CeRelease, {name: columns[name] for name in (*SEALED, "seal")})
-    return sorted(rows, key=lambda row: row["config_version"])
 
 
 def _check_chain(check: _Check, releases: list[Release], versions: Collection[int] | None) -> None:
@@ -215,8 +211,11 @@ def _check_history(check: _Check, releases: Iterable[Release], *, everything: bo
         count += len(rows)
         listed[table] |= rows.keys()
         _compare_history(check, table, columns, rows)
-    if everything and is_whole:
-        _find_added_history(check, listed)
+    for table in control_plane() if everything and is_whole else ():
+        history = history_model(table)
+        for key in history._default_manager.values_list("pk", flat=True).order_by("pk"):
+            if key not in listed.get(table, ()):
+                check.add("HISTORY_ADDED", history._meta.db_table, key, "No release lists this entry.")
     return count
 
 
@@ -239,12 +238,3 @@ def _compare_history(
         elif hashes[key][1] != digest:
             text = f"The entry of release {version} about row {pk} of {table} was changed."
             check.add("HISTORY_CHANGED", name, key, text)
-
-
-def _find_added_history(check: _Check, listed: Mapping[str, set[int]]) -> None:
-    """Report entries of history that no release lists."""
-    for table in control_plane():
-        history = history_model(table)
-        for key in history._default_manager.values_list("pk", flat=True).order_by("pk"):
-            if key not in listed.get(table, ()):
-                check.add("HISTORY_ADDED", history._meta.db_table, key, "No release lists this entry.")

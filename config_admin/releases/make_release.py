@@ -85,7 +85,14 @@ def publish(change: ChangeSet) -> None:
             raise DraftRequired
     if findings.differences:
         change.release = _store_release(change, findings, locked)
-        _store_moves(change, change.release)
+        # Conversations of renamed intents go on under the new codes, each with its next message that gets the release.
+        CeReleaseMove.objects.bulk_create(
+            CeReleaseMove(
+                config_version=change.release.pk, from_intent=old, from_state=ANY, to_intent=new, to_state=ANY
+            )
+            for old, new in change.renamed_intents.items()
+        )
+        change.renamed_intents = {}
     if findings.differences or not locked.settled:
         locked.released_counter = locked.write_counter
         locked.save()
@@ -121,29 +128,20 @@ def compare(change: ChangeSet, manifest: dict[str, str], blobs: Blobs) -> Findin
     """Compare the rows that a change set may have changed with a configuration."""
     findings = Findings(blobs, dict(manifest))
     for table in control_plane():
-        if change.everything or table in change.tables:
-            whole = change.everything or table in change.touched_tables
-            _compare_table(findings, table, None if whole else change.touched[table])
+        if not change.everything and table not in change.tables:
+            continue
+        before, whole = manifest.get(table), change.everything or table in change.touched_tables
+        if whole:
+            after = tree.build(blobs, table, content.contents(table).values())
+        else:
+            keys = list(change.touched[table])
+            after = tree.patch(blobs, table, before, dict.fromkeys(keys) | content.contents(table, keys))
+        if differing := tree.differences(blobs, table, before, after):
+            findings.differences[table] = differing
+            findings.manifest.pop(table, None)
+            if after:
+                findings.manifest[table] = after
     return findings
-
-
-def _compare_table(findings: Findings, table: str, touched: Iterable[Any] | None) -> None:
-    """Add the changes of a table since the newest release to the findings.
-
-    `touched`: the keys of the rows to compare; None for all rows.
-    """
-    before = findings.manifest.get(table)
-    keys = None if touched is None else list(touched)
-    rows = content.contents(table, keys)
-    if keys is None:
-        after = tree.build(findings.blobs, table, rows.values())
-    else:
-        after = tree.patch(findings.blobs, table, before, dict.fromkeys(keys) | rows)
-    if differing := tree.differences(findings.blobs, table, before, after):
-        findings.differences[table] = differing
-        findings.manifest.pop(table, None)
-        if after:
-            findings.manifest[table] = after
 
 
 def _store_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
@@ -166,19 +164,13 @@ def _store_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) 
             # While migrations run, the table of webhooks may not be there.
             store_release_event(release.pk, release.origin, release.author, release.reason, release.created_at)
     else:
-        _rewrite_newest(release)
+        # The seal of its table checks the head, which is locked until `publish` saves it.
+        CeConfigHead.objects.filter(pk=1).update(released_counter=AMENDING)
+        query: models.QuerySet[CeRelease] = models.QuerySet(CeRelease).filter(pk=release.config_version)
+        query.update(**{name: getattr(release, name) for name in _AMENDED})
     advance_sequences(table for table, rows in findings.differences.items() if any(row.before is None for row in rows))
     locked.config_version, locked.content_hash = release.config_version, release.content_hash
     return release
-
-
-def _store_moves(change: ChangeSet, release: CeRelease) -> None:
-    """Conversations of renamed intents go on under the new codes, each with its next message that gets the release."""
-    CeReleaseMove.objects.bulk_create(
-        CeReleaseMove(config_version=release.pk, from_intent=old, from_state=ANY, to_intent=new, to_state=ANY)
-        for old, new in change.renamed_intents.items()
-    )
-    change.renamed_intents = {}
 
 
 def _build_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) -> CeRelease:
@@ -208,14 +200,6 @@ def _find_amendable(change: ChangeSet, locked: CeConfigHead) -> CeRelease | None
             newest: CeRelease = CeRelease.objects.get(pk=locked.config_version)
             return newest
     return None
-
-
-def _rewrite_newest(release: CeRelease) -> None:
-    """Change the newest release in spite of the seal of its table, which checks the head."""
-    CeConfigHead.objects.filter(pk=1).update(released_counter=AMENDING)
-    query: models.QuerySet[CeRelease] = models.QuerySet(CeRelease).filter(pk=release.config_version)
-    # `publish` saves the head; it is locked until then.
-    query.update(**{name: getattr(release, name) for name in _AMENDED})
 
 
 def advance_sequences(tables: Iterable[str]) -> None:

@@ -55,7 +55,6 @@ def list_history(blobs: Blobs, earlier: str, added: Mapping[str, Sequence[int]])
 
 @cache
 def history_model(table: str) -> type[models.Model]:
-    """The history table of a table."""
     model: Any = control_plane()[table]
     history: type[models.Model] = model.history.model
     return history

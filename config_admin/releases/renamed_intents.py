@@ -34,7 +34,7 @@ def find_renamed_intent(old: str) -> RenamedIntent | None:
     model: Any = control_plane()[rows.Intent.table]
     renamed, seen = RenamedIntent(old, 0), {old}
     while not model.objects.filter(pk=renamed.code).exists():
-        following = _find_successor(model, renamed.code)
+        following = _find_counterpart(renamed.code, "-")
         if following is None or following.code in seen:
             return None
         renamed = following
@@ -42,36 +42,34 @@ def find_renamed_intent(old: str) -> RenamedIntent | None:
     return renamed if renamed.code != old else None
 
 
-def _find_successor(model: Any, old: str) -> RenamedIntent | None:
-    """The code that replaced a deleted code in the same release. Returns None if there is none."""
-    deleted = _find_deleted_row(model, old)
-    if deleted is None:
+def _find_counterpart(intent: str, sign: str) -> RenamedIntent | None:
+    """The code that replaced one that a release deleted (sign -), or that it replaced when a release added it (sign +).
+
+    Returns None if there is none.
+    """
+    entry = _find_last_entry(intent, sign)
+    if entry is None:
         return None
-    same = {"config_version": deleted.config_version, "created_at": deleted.created_at}
-    codes = model.history.filter(history_type="+", **same).values_list("intent_code", flat=True)
-    new = _choose_successor(old, list(codes))
-    return RenamedIntent(new, deleted.config_version) if new else None
+    model: Any = control_plane()[rows.Intent.table]
+    same = {"config_version": entry.config_version, "created_at": entry.created_at}
+    others = model.history.filter(history_type="+" if sign == "-" else "-", **same)
+    code = _choose_successor(intent, list(others.values_list("intent_code", flat=True)))
+    return RenamedIntent(code, entry.config_version) if code else None
+
+
+def _find_last_entry(intent: str, sign: str) -> Any:
+    model: Any = control_plane()[rows.Intent.table]
+    return model.history.filter(intent_code=intent, history_type=sign).order_by("-history_id").first()
 
 
 def list_older_codes(intent: str) -> list[str]:
     """The codes that an intent had before, the latest first."""
     codes, seen = [], {intent}
-    while (older := _find_predecessor(intent)) and older not in seen:
-        codes.append(older)
-        seen.add(older)
-        intent = older
+    while (older := _find_counterpart(intent, "+")) and older.code not in seen:
+        intent = older.code
+        codes.append(intent)
+        seen.add(intent)
     return codes
-
-
-def _find_predecessor(new: str) -> str | None:
-    """The code that a new code replaced in the release that added it. Returns None if there is none."""
-    model: Any = control_plane()[rows.Intent.table]
-    added = model.history.filter(intent_code=new, history_type="+").order_by("-history_id").first()
-    if added is None:
-        return None
-    same = {"config_version": added.config_version, "created_at": added.created_at}
-    codes = model.history.filter(history_type="-", **same).values_list("intent_code", flat=True)
-    return _choose_successor(new, list(codes))
 
 
 def _choose_successor(old: str, codes: list[str]) -> str | None:
@@ -88,17 +86,12 @@ def _get_number(intent: str) -> str:
 
 def find_deletion(intent: str) -> int | None:
     """The release that deleted an intent, also after renames. Returns None if none did."""
-    model: Any = control_plane()[rows.Intent.table]
     seen = {intent}
-    while (following := _find_successor(model, intent)) and following.code not in seen:
+    while (following := _find_counterpart(intent, "-")) and following.code not in seen:
         intent = following.code
         seen.add(intent)
-    deleted = _find_deleted_row(model, intent)
+    deleted = _find_last_entry(intent, "-")
     return int(deleted.config_version) if deleted else None
-
-
-def _find_deleted_row(model: Any, intent: str) -> Any:
-    return model.history.filter(intent_code=intent, history_type="-").order_by("-history_id").first()
 
 
 def list_renames(before: Mapping[Any, Content], after: Mapping[Any, Content | None]) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """The save checks for rows of an older release that are about to be restored."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from config_admin.releases.active import snapshots
@@ -11,7 +11,7 @@ from config_admin.validation.findings import Finding
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.save_checks import check_delete, check_row
 from config_admin.validation.world import World
-from convengine.engine.turn.rows import ROW_TYPE_OF, Intent, Row
+from convengine.engine.turn.rows import ROW_TYPE_OF, Intent
 from convengine.engine.turn.snapshot import Snapshot, Table
 
 #: For each table the resulting rows by primary key. None for a deleted one.
@@ -30,7 +30,13 @@ def check_restored_rows(wanted: Wanted, judged: Callable[[], None] = lambda: Non
     for table, chunk in restored.items():
         stored = now.tables[table].by_pk
         for row in chunk.rows:
-            findings += _check_restored_row(row, chunk.unreadable.get(row.pk), after, world)
+            unreadable = chunk.unreadable.get(row.pk, {})
+            for field, value in unreadable.items():
+                message = f"In that release the value was {value[:80]!r}, which is not valid. Restore this row by hand."
+                findings.append(Draft(row, after, world).error("SHAPE_INVALID", field, message))
+            if not unreadable:
+                # Of a row with unreadable values nothing else can be checked.
+                findings += check_row(row, after, world)
             judged()
         gone = [stored[pk] for pk, row in wanted[table].items() if row is None and pk in stored]
         findings += [each for row in gone for each in check_delete(row, after)]
@@ -48,17 +54,6 @@ def _identify(finding: Finding) -> tuple[Any, ...]:
     """A finding by its row; that of an intent without its code, which a rename changes."""
     row = None if finding.table == Intent.table else finding.row
     return finding.table, row, finding.code, finding.field
-
-
-def _check_restored_row(
-    row: Row, unreadable: Mapping[str, str] | None, after: Snapshot, world: World
-) -> Iterator[Finding]:
-    """The findings for a row. For one with unreadable values only these: nothing else can be checked."""
-    for field, value in (unreadable or {}).items():
-        message = f"In that release the value was {value[:80]!r}, which is not valid. Restore this row by hand."
-        yield Draft(row, after, world).error("SHAPE_INVALID", field, message)
-    if not unreadable:
-        yield from check_row(row, after, world)
 
 
 def compile_rows(table: str, rows: Mapping[Any, Content | None]) -> Chunk:

@@ -46,7 +46,12 @@ def restore_rows(wanted: Wanted, *, checked: bool = True) -> None:
         for table in wanted:
             change.touch(control_plane()[table], wanted[table])
         before = write_rows(wanted)
-        _check_references()
+        try:
+            # Refused here, with a message, instead of at the commit.
+            connection.check_constraints(table_names=list(control_plane()))
+        except IntegrityError as error:
+            message = "A tool has its own settings that are not part of this change. Change those first."
+            raise RowsBelongTogether(message) from error
         if (intents := rows.Intent.table) in before:
             stored = {pk: content.content_of(row) for pk, row in before[intents].items()}
             change.renamed_intents.update(list_renames(stored, wanted[intents]))
@@ -82,13 +87,3 @@ def _insert_rows(table: str, contents: Mapping[Any, Content | None], before: Map
                 instance.updated_by = change.author_name
             made.append(instance)
     _query_plain_rows(table).bulk_create(made)
-
-
-def _check_references() -> None:
-    """Refuse here, with a message, what the database would refuse at the commit. Raises RowsBelongTogether."""
-    try:
-        connection.check_constraints(table_names=list(control_plane()))
-    except IntegrityError as error:
-        raise RowsBelongTogether(
-            "A tool has its own settings that are not part of this change. Change those first."
-        ) from error

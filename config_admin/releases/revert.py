@@ -74,14 +74,11 @@ def wanted_by_revert(config_version: int) -> tuple[Wanted, list[tuple[str, Any]]
         now = content.contents(table, [row.pk for row in rows])
         for row in rows:
             undo = RowMerge(row.after, now.get(row.pk), row.before)
-            if has_conflict := undo.has_conflict() or _was_created_again(undo):
+            # A row that the release deleted may exist again with other content.
+            is_new = undo.before is None and undo.now is not None and not has_same_text(undo.now, undo.after)
+            if has_conflict := is_new or undo.has_conflict():
                 changed.append((table, row.pk))
             reverted = row.before if has_conflict else undo.merge_changes()
             if not has_same_text(reverted, undo.now):
                 wanted.setdefault(table, {})[row.pk] = reverted
     return wanted, changed
-
-
-def _was_created_again(undo: RowMerge) -> bool:
-    """True for a row that the release deleted, and that exists again with other content."""
-    return undo.before is None and undo.now is not None and not has_same_text(undo.now, undo.after)

@@ -135,7 +135,6 @@ def has_same_text(value: Json, other: Json) -> bool:
 
 
 def _find_chunk(index: list[Chunk], pk: Pk) -> int:
-    """The index of the chunk of a key."""
     return max(bisect_right(index, pk, key=lambda chunk: chunk.first) - 1, 0)
 
 

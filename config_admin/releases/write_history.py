@@ -54,25 +54,20 @@ def _build_entries(
     table: str, rows: Sequence[RowDifference], change: ChangeSet
 ) -> Iterator[tuple[RowDifference, dict[str, Any]]]:
     """The columns of the history rows, each with its difference. A deleted row has its last content."""
-    stamps = _read_stamps(table, [row.pk for row in rows if row.after is not None])
+    model, stored, key = control_plane()[table], kept_columns(table), key_of(table)
+    unstored = {
+        column.attname: column
+        for column in model._meta.concrete_fields
+        if column.attname not in stored or column.primary_key
+    }
+    existing = [row.pk for row in rows if row.after is not None]
+    stamps = {row[key]: row for row in read_rows.read(model, unstored, existing)}
     for row in rows:
         shown = row.after if row.after is not None else row.before
         assert shown is not None
         others = {"updated_by": change.author_name} if row.after is None else stamps.get(row.pk, {})
         values = _build_values(table, {**shown, **others}, row.before or {})
         yield row, values | {"history_type": _SIGNS[row.before is not None, row.after is not None]}
-
-
-def _read_stamps(table: str, pks: Sequence[Any]) -> dict[Any, dict[str, Any]]:
-    """The columns that no release stores, of the existing rows."""
-    model = control_plane()[table]
-    stored_columns, key = kept_columns(table), key_of(table)
-    columns = {
-        column.attname: column
-        for column in model._meta.concrete_fields
-        if column.attname not in stored_columns or column.primary_key
-    }
-    return {row[key]: row for row in read_rows.read(model, columns, pks)}
 
 
 def _build_values(table: str, row: Mapping[str, Any], before: Mapping[str, Any]) -> dict[str, Any]:
