@@ -56,12 +56,10 @@ class RowHistory(HistoricalRecords):
         }
 
     def post_save(self, instance: models.Model, created: bool, using: str | None = None, **kwargs: Any) -> None:
-        """Mark a saved row."""
         with record_write() as change:
             change.touch(type(instance), [instance.pk])
 
     def post_delete(self, instance: models.Model, using: str | None = None, **kwargs: Any) -> None:
-        """Mark a deleted row."""
         with record_write() as change:
             change.touch(type(instance), [instance.pk])
 

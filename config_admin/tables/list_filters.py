@@ -51,7 +51,6 @@ class _CodeFilter(DropdownFilter):
         return [(option.value, option.value) for option in self.options(get_editor_context(request))]
 
     def options(self, editor: EditorContext) -> Iterable[Option]:
-        """The codes to choose from."""
         raise NotImplementedError
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:

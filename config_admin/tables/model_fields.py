@@ -127,7 +127,6 @@ def flag(default: bool, **options: Any) -> "models.BooleanField[Any, Any]":
 
 
 def make_enabled_field() -> "models.BooleanField[Any, Any]":
-    """The switch of every row."""
     return flag(True, help_text="If disabled, the engine ignores it.")
 
 

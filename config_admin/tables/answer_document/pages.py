@@ -134,17 +134,12 @@ def _show_imported(request: HttpRequest, cleaned: dict[str, Any]) -> HttpRespons
     count = len(split_document(cleaned["title"], cleaned["content"]))
     words = len(cleaned["content"].split())
     messages.success(request, f"“{cleaned['title']}” has {count:,} section{pluralize(count)} and {words:,} words.")
-    snapshot = get_editor_context(request).snapshot
-    row = _find_by_title(snapshot, cleaned["title"])
+    folded, documents = cleaned["title"].casefold(), get_editor_context(request).snapshot.rows(rows.AnswerDocument)
+    row = next((document for document in documents if document.title.casefold() == folded), None)
     address = f"admin:{control_plane()[_TABLE]._meta.app_label}_ceanswerdocument"
     if row is None:
         return HttpResponseRedirect(reverse(f"{address}_changelist"))
     return HttpResponseRedirect(reverse(f"{address}_document_sections", args=[row.document_id]))
-
-
-def _find_by_title(snapshot: Snapshot, title: str) -> rows.AnswerDocument | None:
-    folded = title.casefold()
-    return next((row for row in snapshot.rows(rows.AnswerDocument) if row.title.casefold() == folded), None)
 
 
 @page("<int:pk>/sections/", of=_ADMIN, name="document_sections")

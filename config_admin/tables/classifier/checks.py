@@ -62,7 +62,11 @@ def check_overlap(draft: Classifier) -> Iterator[Finding]:
     if taken:
         yield draft.warning("CLASSIFIER_OVERLAP", "pattern", _describe_taken(draft, taken))
     messages = [_describe_taking(draft, other) for other in taking]
-    messages += [_describe_collision(draft.snapshot, other) for other in colliding]
+    messages += [
+        f"The {describe_phrase(draft.snapshot, other)} matches some of the same messages. If both match, no intent is "
+        "recognised."
+        for other in colliding
+    ]
     for message in messages[:_MAX_REPORTED]:
         yield draft.warning("CLASSIFIER_OVERLAP", "pattern", message)
 
@@ -83,11 +87,6 @@ def _describe_taking(draft: Classifier, other: rows.Classifier) -> str:
         else "is tried earlier"
     )
     return f"The {describe_phrase(draft.snapshot, other)} matches these messages, too, and {why}. It decides instead."
-
-
-def _describe_collision(snapshot: Snapshot, other: rows.Classifier) -> str:
-    named = describe_phrase(snapshot, other)
-    return f"The {named} matches some of the same messages. If both match, no intent is recognised."
 
 
 def _takes_every_text(winner: rows.Classifier, loser: rows.Classifier) -> bool:

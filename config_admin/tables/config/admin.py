@@ -66,8 +66,7 @@ class ConfigAdmin(RowAdmin):
         """Back to the page of all settings."""
         return HttpResponseRedirect(settings_url(get_declared_setting(obj)))
 
-    def response_post_save_change(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
-        return HttpResponseRedirect(settings_url(get_declared_setting(obj)))
+    response_post_save_change = response_post_save_add
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
         super().response_delete(request, obj_display, obj_id)
@@ -116,12 +115,10 @@ class ConfigAdmin(RowAdmin):
 
     @badge_column({"reserved": "warning"}, "reserved")
     def reserved_badge(self, row: CeConfig) -> tuple[str, str] | None:
-        """Whether the setting is reserved."""
         setting = get_declared_setting(row)
         return ("reserved", "reserved") if setting and setting.mark == "LR" else None
 
     @admin.display(description="meaning")
     def meaning(self, row: CeConfig) -> str:
-        """The help of the setting."""
         setting = get_declared_setting(row)
         return setting.help if setting else "unknown setting"

@@ -82,7 +82,6 @@ class IntentAdmin(RowAdmin):
 
     @page("<path:intent>/workspace/")
     def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
-        """The workspace of an intent."""
         response = workspace(request, intent)
         if isinstance(response, TemplateResponse):
             note_opened_row(request.user, self.opts.db_table, intent)

@@ -58,18 +58,14 @@ def _check_database(draft: DbTool) -> Iterator[Finding]:
 
 
 def _check_identifier_shape(draft: DbTool) -> Iterator[Finding]:
-    row = draft.row
-    listed = as_json(row.allowed_identifiers)
-    if listed is not None and listed is not UNREADABLE and not _is_lists_of_names(listed):
+    listed = as_json(draft.row.allowed_identifiers)
+    if listed is None or listed is UNREADABLE:
+        return
+    lists = list(listed.values()) if isinstance(listed, dict) else [None]
+    if not all(isinstance(names, list) and all(isinstance(name, str) for name in names) for names in lists):
         yield draft.error(
             "SHAPE_INVALID", "allowed_identifiers", 'Use JSON like {"name":["table_a","table_b"]}: lists of names.'
         )
-
-
-def _is_lists_of_names(value: Any) -> bool:
-    return isinstance(value, dict) and all(
-        isinstance(names, list) and all(isinstance(name, str) for name in names) for names in value.values()
-    )
 
 
 def _check_statement(draft: DbTool) -> Iterator[Finding]:

@@ -61,26 +61,22 @@ def _check_body(draft: HttpTool) -> Iterator[Finding]:
 
 
 def _check_headers_and_policy(draft: HttpTool) -> Iterator[Finding]:
-    for name in _read_object(draft.row.headers_json):
+    row, headers = draft.row, _read_object(draft.row.headers_json)
+    for name in headers:
         if common.CREDENTIAL.search(name):
             yield draft.error(
                 "CONFLICT", "headers_json", "Do not store credentials here. Configure them in the connection."
             )
-    yield from _check_secrets(draft)
-    for name in _read_object(draft.row.policy_json):
-        if str(name).lower().replace("-", "_") not in POLICY_KEYS:
-            hint = did_you_mean(str(name), POLICY_KEYS)
-            yield draft.error("CHOICE_UNKNOWN", "policy_json", f"{name} is not a setting of HTTP calls.{hint}")
-
-
-def _check_secrets(draft: HttpTool) -> Iterator[Finding]:
-    """Rows, their history and their exports contain no secrets, whatever their names are."""
-    row = draft.row
+    # Rows, their history and their exports contain no secrets, whatever their names are.
     texts = [("url_template", "", row.url_template), ("body_template", "", row.body_template)]
-    texts += [("headers_json", "", value) for value in _read_object(row.headers_json).values()]
+    texts += [("headers_json", "", value) for value in headers.values()]
     texts += [("query_json", str(name), value) for name, value in _read_object(row.query_json).items()]
     for field in dict.fromkeys(field for field, name, text in texts if common.is_secret(name, text)):
         yield draft.error("SECRET_IN_CONFIG", field, "Do not store secrets here. Configure them in the connection.")
+    for name in _read_object(row.policy_json):
+        if str(name).lower().replace("-", "_") not in POLICY_KEYS:
+            hint = did_you_mean(str(name), POLICY_KEYS)
+            yield draft.error("CHOICE_UNKNOWN", "policy_json", f"{name} is not a setting of HTTP calls.{hint}")
 
 
 def _read_object(value: Any) -> dict[str, Any]:

@@ -31,42 +31,32 @@ def _check_name(draft: Server) -> Iterator[Finding]:
 
 
 def _check_transport(draft: Server) -> Iterator[Finding]:
-    transport = code(draft.row.transport)
+    row, world, transport = draft.row, draft.world, code(draft.row.transport)
+    refused = "This installation does not allow this {}. Allowed: {}. {}"
     if transport == McpTransport.STDIO:
-        yield from _check_command(draft)
+        allowed = join_names(world.stdio_commands)
+        if blank(row.command):
+            yield draft.error("FIELD_REQUIRED", "command", f"Choose the command to start. Allowed: {allowed}.")
+        elif world.is_deployed and row.command not in world.stdio_commands:
+            remedy = suggest_variable("CE_MCP_STDIO_COMMANDS")
+            yield draft.error("NOT_REGISTERED", "command", refused.format("command", allowed, remedy))
     elif transport in (McpTransport.HTTP, McpTransport.SSE):
-        yield from _check_url(draft)
-
-
-def _check_url(draft: Server) -> Iterator[Finding]:
-    url, hosts = draft.row.url or "", draft.world.server_hosts
-    if not re.match(r"https?://[^\s/]+", url):
-        yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, starting with https:// or http://.")
-    elif draft.world.is_deployed and not Policy(hosts=hosts).allows_host(url):
-        yield draft.error(
-            "NOT_REGISTERED",
-            "url",
-            f"This installation does not allow this host. Allowed: {join_names(hosts)}. "
-            f"{suggest_variable('CE_MCP_HTTP_HOSTS')}",
-        )
-
-
-def _check_command(draft: Server) -> Iterator[Finding]:
-    allowed = draft.world.stdio_commands
-    if blank(draft.row.command):
-        yield draft.error("FIELD_REQUIRED", "command", f"Choose the command to start. Allowed: {join_names(allowed)}.")
-    elif draft.world.is_deployed and draft.row.command not in allowed:
-        yield draft.error(
-            "NOT_REGISTERED",
-            "command",
-            f"This installation does not allow this command. Allowed: {join_names(allowed)}. "
-            f"{suggest_variable('CE_MCP_STDIO_COMMANDS')}",
-        )
+        url, hosts = row.url or "", world.server_hosts
+        if not re.match(r"https?://[^\s/]+", url):
+            yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, starting with https:// or http://.")
+        elif world.is_deployed and not Policy(hosts=hosts).allows_host(url):
+            remedy = suggest_variable("CE_MCP_HTTP_HOSTS")
+            yield draft.error("NOT_REGISTERED", "url", refused.format("host", join_names(hosts), remedy))
 
 
 def _check_documents(draft: Server) -> Iterator[Finding]:
+    # Secrets are named; a row, its history and its exports contain none.
     for field in ("env_json", "headers_json"):
-        yield from _check_secrets(draft, field)
+        pairs = as_json(getattr(draft.row, field))
+        for name, value in pairs.items() if isinstance(pairs, dict) else ():
+            if common.is_secret(str(name), str(value)):
+                text = f"{name} contains a secret. Write ${{NAME}} and set CE_MCP_SECRET_NAME in the deployment."
+                yield draft.error("SECRET_IN_CONFIG", field, text)
     arguments = as_json(draft.row.args_json)
     texts = [("url", draft.row.url)]
     if isinstance(arguments, list):
@@ -78,18 +68,6 @@ def _check_documents(draft: Server) -> Iterator[Finding]:
             "This contains a secret. Pass it as a header or in the environment: write ${NAME} there and set "
             "CE_MCP_SECRET_NAME in the deployment.",
         )
-
-
-def _check_secrets(draft: Server, field: str) -> Iterator[Finding]:
-    """Secrets are named; a row, its history and its exports contain none."""
-    pairs = as_json(getattr(draft.row, field))
-    for name, value in pairs.items() if isinstance(pairs, dict) else ():
-        if common.is_secret(str(name), str(value)):
-            yield draft.error(
-                "SECRET_IN_CONFIG",
-                field,
-                f"{name} contains a secret. Write ${{NAME}} and set CE_MCP_SECRET_NAME in the deployment.",
-            )
 
 
 SAVE_CHECKS = SaveChecks(

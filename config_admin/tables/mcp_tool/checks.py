@@ -80,17 +80,13 @@ def _check_implementation(draft: Tool) -> Iterator[Finding]:
         )
     if code(row.tool_group) == ToolGroup.HTTP_API and draft.snapshot.row(rows.HttpTool, row.pk) is None:
         yield draft.warning("HTTP_TOOL_WITHOUT_HANDLER", None, f"No handler is registered for {row.tool_code}.")
-    if code(row.tool_group) == ToolGroup.WORKFLOW_ACTION and not _has_task(draft):
-        tasks = join_names(f"{name}.{method}" for name, methods in draft.world.tasks.items() for method in methods)
+    registered, (task, _, method) = draft.world.tasks, row.tool_code.rpartition(".")
+    has_task = row.tool_code in registered or method in registered.get(task, ())
+    if code(row.tool_group) == ToolGroup.WORKFLOW_ACTION and not has_task:
+        tasks = join_names(f"{name}.{method}" for name, methods in registered.items() for method in methods)
         yield draft.warning(
             "NOT_REGISTERED", "tool_code", f"No handler and no task is registered for {row.tool_code}. Tasks: {tasks}."
         )
-
-
-def _has_task(draft: Tool) -> bool:
-    """True when the code names a task, or a method of one."""
-    task, _, method = draft.row.tool_code.rpartition(".")
-    return draft.row.tool_code in draft.world.tasks or method in draft.world.tasks.get(task, ())
 
 
 SAVE_CHECKS = SaveChecks(

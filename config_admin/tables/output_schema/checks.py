@@ -48,8 +48,14 @@ def _check_shape(draft: Schema) -> Iterator[Finding]:
         )
         yield draft.error("SHAPE_INVALID", "json_schema", message)
     for part in list_subschemas(schema):
-        yield from _check_required_fields(draft, part)
-        yield from _check_patterns(draft, part)
+        required, extractors = part.get("required"), part.get("x-extract")
+        for name in required if isinstance(required, list) else ():
+            if name not in relations.get_properties(part):
+                text = f'"required" names {name}, which is not in "properties".'
+                yield draft.error("SCHEMA_REQUIRED", "json_schema", text)
+        for text in (part.get("pattern"), *(extractors if isinstance(extractors, list) else (extractors,))):
+            if isinstance(text, str):
+                yield from programs.check_regex(draft, "json_schema", text)
 
 
 def check_json_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding]:
@@ -69,22 +75,6 @@ def list_subschemas(schema: Any) -> Iterator[Mapping[str, Any]]:
     yield schema
     for child in (*relations.get_properties(schema).values(), schema.get("items")):
         yield from list_subschemas(child)
-
-
-def _check_required_fields(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
-    listed = part.get("required")
-    for name in listed if isinstance(listed, list) else ():
-        if name not in relations.get_properties(part):
-            yield draft.error(
-                "SCHEMA_REQUIRED", "json_schema", f'"required" names {name}, which is not in "properties".'
-            )
-
-
-def _check_patterns(draft: Schema, part: Mapping[str, Any]) -> Iterator[Finding]:
-    extractors = part.get("x-extract")
-    for text in (part.get("pattern"), *(extractors if isinstance(extractors, list) else (extractors,))):
-        if isinstance(text, str):
-            yield from programs.check_regex(draft, "json_schema", text)
 
 
 def _check_kinds(draft: Schema) -> Iterator[Finding]:
@@ -124,25 +114,16 @@ def _check_prompt(draft: Schema) -> Iterator[Finding]:
         return
     if not draft.world.model_configured or live_settings.read(draft.snapshot, EXTRACTOR).value == "DETERMINISTIC":
         return
+    text = (
+        f"No prompt template of type SCHEMA_JSON applies to intent {code(row.intent_code)}, state {state}, so "
+        "the engine reads the fields without a model. Add one to let a model read."
+    )
     if state == ANY and states:
-        yield draft.warning(
-            "SCHEMA_NO_PROMPT",
-            None,
-            (
-                f"The prompt templates of type SCHEMA_JSON cover only the states {join_names(sorted(states))}, so "
-                "the engine reads the fields in other states without a model. Add one for state ANY to let a model "
-                "read."
-            ),
+        text = (
+            f"The prompt templates of type SCHEMA_JSON cover only the states {join_names(sorted(states))}, so the "
+            "engine reads the fields in other states without a model. Add one for state ANY to let a model read."
         )
-    else:
-        yield draft.warning(
-            "SCHEMA_NO_PROMPT",
-            None,
-            (
-                f"No prompt template of type SCHEMA_JSON applies to intent {code(row.intent_code)}, state {state}, so "
-                "the engine reads the fields without a model. Add one to let a model read."
-            ),
-        )
+    yield draft.warning("SCHEMA_NO_PROMPT", None, text)
 
 
 def _check_required(draft: Schema) -> Iterator[Finding]:
@@ -174,10 +155,8 @@ def report_confirmation_without_form(draft: Draft[Any], field: str, state: str) 
     return draft.warning(
         "CONFIRM_STATE_NO_SCHEMA",
         field,
-        (
-            f"The prompt template for state {state} lets the user confirm or edit, but no form applies in that state. "
-            f"Set the state of a form to ANY, or add a form for {state}."
-        ),
+        f"The prompt template for state {state} lets the user confirm or edit, but no form applies in that state. "
+        f"Set the state of a form to ANY, or add a form for {state}.",
     )
 
 

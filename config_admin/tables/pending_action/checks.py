@@ -36,7 +36,11 @@ def _check_task(draft: Action) -> Iterator[Finding]:
 
 def _check_ambiguity(draft: Action) -> Iterator[Finding]:
     row = draft.row
-    if not row.enabled or _is_question_worded(draft):
+    if not row.enabled:
+        return
+    template = live_settings.read(draft.snapshot, QUESTION_TEMPLATE).value
+    if template != QUESTION_TEMPLATE.default and "options" in list_names(template):
+        # Somebody worded the question which action is meant, and it lists them: then it is wanted.
         return
     meeting = relations.find_rows_sharing_scope(draft.snapshot, rows.PendingAction, row.intent_code, row.state_code)
     for other in draft.others(meeting):
@@ -44,18 +48,10 @@ def _check_ambiguity(draft: Action) -> Iterator[Finding]:
             yield draft.warning(
                 "ACTION_AMBIGUOUS",
                 "priority",
-                (
-                    f"{row.action_key} and {other.action_key} have the same priority here, so the user is asked which "
-                    "one is meant. Change a priority to avoid the question."
-                ),
+                f"{row.action_key} and {other.action_key} have the same priority here, so the user is asked which one "
+                "is meant. Change a priority to avoid the question.",
             )
             return
-
-
-def _is_question_worded(draft: Action) -> bool:
-    """True when somebody worded the question which action is meant, and it lists them: then it is wanted."""
-    template = live_settings.read(draft.snapshot, QUESTION_TEMPLATE).value
-    return template != QUESTION_TEMPLATE.default and "options" in list_names(template)
 
 
 _check_scope = common.make_any_scope_check(

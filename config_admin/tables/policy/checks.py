@@ -34,20 +34,16 @@ def _check_matches_everything(draft: Policy) -> Iterator[Finding]:
         )
 
 
-def _is_dead(row: rows.Policy) -> bool:
-    r"""True for a regular expression that no ordinary text matches: `^` after a text, `\\b` for a word boundary."""
-    if code(row.rule_type) != PolicyType.REGEX or blank(row.pattern):
-        return False
-    try:
-        return find_double_backslash(str(row.pattern)) is not None or is_impossible(
-            [TextPredicate(REGEX, str(row.pattern))]
-        )
-    except PatternError:
-        return False
-
-
 def _check_dead_pattern(draft: Policy) -> Iterator[Finding]:
-    if _is_dead(draft.row):
+    r"""No ordinary text matches the expression: `^` after a text, `\\b` for a word boundary."""
+    pattern = str(draft.row.pattern or "")
+    if code(draft.row.rule_type) != PolicyType.REGEX or blank(pattern):
+        return
+    try:
+        is_dead = find_double_backslash(pattern) is not None or is_impossible([TextPredicate(REGEX, pattern)])
+    except PatternError:
+        return
+    if is_dead:
         yield draft.error(
             "POLICY_NEVER_MATCHES",
             "pattern",

@@ -75,12 +75,9 @@ def _check_schema(draft: Response) -> Iterator[Finding]:
         yield from check_json_schema(draft, "json_schema", schema)
 
 
-def _is_fallback(row: rows.Response) -> bool:
-    return row.enabled and scope_key(row) == (UNKNOWN, UNKNOWN)
-
-
 def _check_last_fallback(draft: Response) -> Iterator[Finding]:
-    if not _is_fallback(draft.row) and is_last_fallback(draft.snapshot, draft.row):
+    remains = draft.row.enabled and scope_key(draft.row) == (UNKNOWN, UNKNOWN)
+    if not remains and is_last_fallback(draft.snapshot, draft.row):
         yield report_last_fallback(draft)
 
 

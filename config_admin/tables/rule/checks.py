@@ -80,7 +80,8 @@ def check_condition_fields(draft: Rule) -> Iterator[Finding]:
     if code(draft.row.rule_type) != RuleType.CONDITION:
         return
     known = list_condition_names(draft.snapshot, draft.row.intent_code)
-    runs_tasks = _runs_tasks(draft.snapshot)
+    by_rule = (code(rule.action) == RuleAction.SET_TASK for rule in draft.snapshot.enabled_rows(rows.Rule))
+    runs_tasks = any(by_rule) or bool(draft.snapshot.enabled_rows(rows.PendingAction))
     for name in list_fields(parse_condition(draft.row.match_pattern or "")):
         root = name.partition(".")[0]
         if root not in known and ((hint := did_you_mean(root, known)) or not runs_tasks):
@@ -89,12 +90,6 @@ def check_condition_fields(draft: Rule) -> Iterator[Finding]:
                 "match_pattern",
                 f"Nothing sets {root}, so it is empty in every turn.{hint}",
             )
-
-
-def _runs_tasks(snapshot: Snapshot) -> bool:
-    """True when a rule or an action of the user runs code of the deployment."""
-    by_rule = (code(rule.action) == RuleAction.SET_TASK for rule in snapshot.enabled_rows(rows.Rule))
-    return any(by_rule) or any(True for _ in snapshot.enabled_rows(rows.PendingAction))
 
 
 def list_condition_names(snapshot: Snapshot, intent: str) -> frozenset[str]:

@@ -51,21 +51,16 @@ def _get_move_key(rule: Any) -> tuple[str, str]:
 
 
 def _check_rules(draft: Edge) -> Iterator[Finding]:
-    if draft.row.enabled:
-        yield from islice(_find_rules_outside(draft), _MAX_REPORTED)
-
-
-def _find_rules_outside(draft: Edge) -> Iterator[Finding]:
+    if not draft.row.enabled:
+        return
     after = _list_edges_with_draft(draft)
     by_intent = draft.snapshot.index(rows.Rule, _get_move_key, relations.rank)
-    for rule in by_intent.get(("SET_STATE", code(draft.row.intent_code)), ()):
-        start, end = code(rule.state_code), code(rule.action_value)
-        if not graph.allows_move(after, start, end):
-            yield draft.warning(
-                "RULE_OUTSIDE_GRAPH",
-                None,
-                f"Rule {rule.pk} moves from {start} to {end}, which this graph does not allow.",
-            )
+    rules = by_intent.get(("SET_STATE", code(draft.row.intent_code)), ())
+    moves = ((rule.pk, code(rule.state_code), code(rule.action_value)) for rule in rules)
+    outside = (move for move in moves if not graph.allows_move(after, *move[1:]))
+    for pk, start, end in islice(outside, _MAX_REPORTED):
+        text = f"Rule {pk} moves from {start} to {end}, which this graph does not allow."
+        yield draft.warning("RULE_OUTSIDE_GRAPH", None, text)
 
 
 SAVE_CHECKS = SaveChecks(form=(_check_self_edge, _check_duplicates), fit=(_check_reachability, _check_rules))
