@@ -165,7 +165,6 @@ class DraftAdmin(PagesAdmin):
 
     @page("<int:draft_id>/drop/")
     def drop_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
-        """Take one row out of the draft."""
         return self._edit_row(request, draft_id, lambda merged, table, pk: merged.live[table][pk])
 
     @page("<int:draft_id>/settle/")

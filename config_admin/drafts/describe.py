@@ -14,11 +14,7 @@ def describe_draft(draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
     return {
         "draft": draft.title,
         "changes": [
-            {
-                "how": "deleted" if row.how == "removed" else row.how,
-                "table": table,
-                "row": row.pk,
-            }
+            {"how": "deleted" if row.how == "removed" else row.how, "table": table, "row": row.pk}
             for table, rows in merged.differences.items()
             for row in rows
         ],
@@ -32,6 +28,10 @@ def describe_draft(draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
 def describe_review(draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
     """The review of a draft, its schedule, and what prevents publishing it."""
     edits_hash, schedule = hash_edits(draft), find_schedule(draft)
+    problems: list[str] = []
+    if draft.status == DraftStatus.OPEN:
+        emptiness = merged.explain_emptiness()
+        problems = [emptiness] if emptiness else list_problems(Publication(draft, merged))
     return {
         "editsHash": edits_hash,
         "approvals": list_approvers(draft, edits_hash),
@@ -57,12 +57,5 @@ def describe_review(draft: CeDraft, merged: MergedEdits) -> dict[str, Any]:
             "problem": schedule.problem,
             "audience": schedule.audience,
         },
-        "problems": _list_problems(draft, merged),
+        "problems": problems,
     }
-
-
-def _list_problems(draft: CeDraft, merged: MergedEdits) -> list[str]:
-    if draft.status != DraftStatus.OPEN:
-        return []
-    emptiness = merged.explain_emptiness()
-    return [emptiness] if emptiness else list_problems(Publication(draft, merged))

@@ -71,7 +71,7 @@ def _make_release(
         if problems := list_problems(Publication(draft, merged, publisher, override)):
             raise PublicationRefused(problems)
         approvers = list_approvers(draft, hash_edits(draft))
-        change.reason = _describe_release(draft, reason, approvers) + _describe_override(draft, override)
+        change.reason = _describe_release(draft, reason, approvers, override)
         change.editors = {name: edit.editor_id for name, edit in merged.edits.items() if edit.editor_id}
         restore_rows(merged.wanted)
         add_entry(draft, ReviewKind.PUBLISHED, publisher, reason)
@@ -92,15 +92,14 @@ def end_draft(draft: CeDraft, status: DraftStatus) -> None:
     draft.schedules.filter(status=ScheduleStatus.WAITING).update(status=ScheduleStatus.CANCELLED)
 
 
-def _describe_release(draft: CeDraft, reason: str, approvers: list[str]) -> str:
-    """The reason of the release, with the names of those who approved it. The seal covers it."""
+def _describe_release(draft: CeDraft, reason: str, approvers: list[str], override: str) -> str:
+    """The reason of the release, with those who approved it, and with why tests of the gate did not count.
+
+    The seal covers it.
+    """
     text = f"{draft.title}: {reason}" if reason and reason != draft.title else draft.title
-    return f"{text} (approved by {', '.join(approvers)})" if approvers else text
-
-
-def _describe_override(draft: CeDraft, override: str) -> str:
-    """What stands with the release when somebody published it although tests of the gate did not pass."""
+    text += f" (approved by {', '.join(approvers)})" if approvers else ""
     gate = judge_draft_gate(draft)
     if not override or gate.is_open:
-        return ""
-    return f" (gate overridden, {gate.passed} of {gate.total} tests passed: {override})"
+        return text
+    return f"{text} (gate overridden, {gate.passed} of {gate.total} tests passed: {override})"

@@ -114,7 +114,6 @@ def _describe_entry(entry: Any, edits_hash: str) -> dict[str, Any]:
 
 @page("<int:draft_id>/send/", of="config_admin.CeDraft")
 def send_view(request: HttpRequest, draft_id: int) -> HttpResponse:
-    """Send the draft for review."""
     return _act(
         request,
         draft_id,

@@ -91,7 +91,8 @@ def schedule_draft(
             people=_list_people(draft, user),
             audience=audience and audience.to_json(),
         )
-        add_entry(draft, ReviewKind.SCHEDULED, author, _describe_times(schedule))
+        end = f", take back at {format_time(take_back_at)}" if take_back_at else ""
+        add_entry(draft, ReviewKind.SCHEDULED, author, f"Publish at {format_time(publish_at)}{end}")
     return schedule
 
 
@@ -221,7 +222,10 @@ def find_loss(schedule: CeDraftSchedule) -> str:
 def _check_author(schedule: CeDraftSchedule, changes: RowDifferences) -> Iterator[str]:
     """Sentences if the user or the API key that scheduled it could not make these changes now."""
     if schedule.api_key:
-        yield from _check_key(schedule)
+        try:
+            require_key(schedule.api_key, SCOPE)
+        except APIException as refused:
+            yield f"It was scheduled with the API key {schedule.api_key}…. {refused.detail}"
     author: Any = schedule.author
     who = f"{schedule.author_name}, who scheduled it,"
     if schedule.author_name in schedule.people:
@@ -241,14 +245,6 @@ def _check_user(user: Any, who: str, right: str, deed: str) -> Iterator[str]:
         yield f"{who} is not active any more."
     elif not user.has_perm(right):
         yield f"{who} may not {deed} drafts any more."
-
-
-def _check_key(schedule: CeDraftSchedule) -> Iterator[str]:
-    """A sentence if the API key that scheduled it could not do so now."""
-    try:
-        require_key(schedule.api_key, SCOPE)
-    except APIException as refused:
-        yield f"It was scheduled with the API key {schedule.api_key}…. {refused.detail}"
 
 
 def _find_user(name: str) -> Any:
@@ -324,11 +320,6 @@ def _find_unchanged(schedule: CeDraftSchedule) -> QuerySet[CeDraftSchedule]:
 
 def _dismiss_failures(draft: CeDraft) -> int:
     return draft.schedules.filter(status=ScheduleStatus.FAILED).update(status=ScheduleStatus.CANCELLED)
-
-
-def _describe_times(schedule: CeDraftSchedule) -> str:
-    times = f"Publish at {format_time(schedule.publish_at)}"
-    return f"{times}, take back at {format_time(schedule.take_back_at)}" if schedule.take_back_at else times
 
 
 def format_time(moment: datetime) -> str:

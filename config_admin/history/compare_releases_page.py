@@ -31,7 +31,6 @@ class Pair(NamedTuple):
 
 
 def compare_url(before: int, after: int) -> str:
-    """The address of a comparison of two releases."""
     return f"{reverse('admin:config_admin_cerelease_compare')}?{urlencode({'before': before, 'after': after})}"
 
 
@@ -41,7 +40,10 @@ class PairForm(forms.Form):
     def __init__(self, data: Mapping[str, Any]) -> None:
         super().__init__(data)
         newest_first = CeRelease.objects.order_by("-pk").defer("manifest")
-        offered = [_option(release) for release in newest_first[:OFFERED]]
+        offered = [
+            Option(str(release.pk), f"{shorten_line(release.reason, 60)} · {release.made_by}")
+            for release in newest_first[:OFFERED]
+        ]
         for name, label in (("before", "From release"), ("after", "To release")):
             picker = PickerInput(offered, {"class": "ce-number", "inputmode": "numeric"})
             self.fields[name] = forms.IntegerField(label=label, min_value=0, widget=picker)
@@ -60,18 +62,11 @@ class PairForm(forms.Form):
             raise ValidationError(f"{error} The newest is {newest()}.", "NO_SUCH_RELEASE") from error
 
 
-def _option(release: CeRelease) -> Option:
-    return Option(str(release.pk), f"{shorten_line(release.reason, 60)} · {release.made_by}")
-
-
 def show(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """The two pickers and the differences; without numbers, the changes of the newest release."""
     last = newest()
     form = PairForm({"before": max(last - 1, 0), "after": last, **request.GET.dict()})
-    context: dict[str, Any] = {
-        "title": "Compare releases",
-        "form": form,
-    }
+    context: dict[str, Any] = {"title": "Compare releases", "form": form}
     if form.is_valid():
         pair = Pair(form.cleaned_data["before"], form.cleaned_data["after"])
         before, after = (release.pk if release else 0 for release in pair)

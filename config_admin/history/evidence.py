@@ -148,7 +148,11 @@ class _Opened:
         self.findings.append(ConfigurationFinding(code, table, str(row), message))
 
     def open_release(self, version: int, release: Mapping[str, Json]) -> ProvenRelease:
-        self._check_release(version, release)
+        if release["config_version"] != version or compute_seal(release) != release["seal"]:
+            text = "Its author, reason, time, content or history does not match its seal."
+            self.add("RELEASE_CHANGED", _RELEASES, version, text)
+        if hash_of(canonical(release["manifest"])) != release["content_hash"]:
+            self.add("RELEASE_CHANGED", _RELEASES, version, "Its content hash does not match its manifest.")
         before = self._document["releases"].get(str(version - 1))
         if before and before["seal"] != release["previous_seal"]:
             self.add("RELEASE_CHANGED", _RELEASES, version, f"Its seal does not follow from release {version - 1}.")
@@ -168,13 +172,6 @@ class _Opened:
             Snapshot(version, tables),
             [row for row in rows if row],
         )
-
-    def _check_release(self, version: int, release: Mapping[str, Json]) -> None:
-        if release["config_version"] != version or compute_seal(release) != release["seal"]:
-            text = "Its author, reason, time, content or history does not match its seal."
-            self.add("RELEASE_CHANGED", _RELEASES, version, text)
-        if hash_of(canonical(release["manifest"])) != release["content_hash"]:
-            self.add("RELEASE_CHANGED", _RELEASES, version, "Its content hash does not match its manifest.")
 
     def _list_chunks(self, release: Mapping[str, Json], table: str) -> Iterator[Mapping[str, Json]]:
         """The chunks of a table that the document has."""

@@ -1,6 +1,6 @@
 """The page with the history of a row: who changed what, when and why; and restoring an earlier state."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from django.contrib import messages
@@ -23,7 +23,7 @@ from config_admin.releases.queries import NoSuchRelease, row_at
 from config_admin.releases.restore_checks import check_restored_rows, compile_rows
 from config_admin.releases.revert import revert_row
 from config_admin.releases.row_history import read_entries, select_author
-from config_admin.releases.tree import Content, RowDifference, has_same_text
+from config_admin.releases.tree import RowDifference, has_same_text
 from config_admin.validation.labels import row_name
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn.rows import ROW_TYPE_OF
@@ -58,7 +58,6 @@ class HistoryAdmin(SimpleHistoryAdmin):
         return [path("<path:object_id>/put-back/<int:config_version>/", view, name=name), *others]
 
     def history_view_title(self, request: HttpRequest, obj: Any) -> str:
-        """The title of the page."""
         return f"History of {self.opts.verbose_name} {obj}"
 
     def get_history_queryset(self, request: HttpRequest, *args: Any) -> QuerySet[Any]:
@@ -69,27 +68,24 @@ class HistoryAdmin(SimpleHistoryAdmin):
 
     def set_history_delta_changes(self, request: HttpRequest, historical_records: Any, **options: Any) -> None:
         """Set the entries of the page: each record compared with the one before it, also across pages."""
-        records = list(historical_records)
-        historical_records.entries = (
-            list(self._entries(records, self.has_change_permission(request))) if records else []
-        )
-
-    def _entries(self, records: list[Any], may_restore: bool) -> Iterator[Entry]:
-        table, pk = self.opts.db_table, records[0].instance.pk
-        now = self._now(pk)
+        records, table = list(historical_records), self.opts.db_table
+        historical_records.entries = entries = list[Entry]()
+        if not records:
+            return
+        pk, may_restore = records[0].instance.pk, self.has_change_permission(request)
+        now = contents(table, [pk]).get(pk)
         for index, (version, was, content) in enumerate(read_entries(table, pk, records)):
             is_now = content is not None and has_same_text(content, now)
             can_restore = may_restore and content is not None and not is_now
-            yield Entry(
-                what=_WORDS[version.sign],
-                version=version,
-                changes=changes(table, was, content),
-                put_back_url=put_back_url(table, pk, version.config_version) if can_restore else "",
-                is_now=is_now and index == 0,
+            entries.append(
+                Entry(
+                    what=_WORDS[version.sign],
+                    version=version,
+                    changes=changes(table, was, content),
+                    put_back_url=put_back_url(table, pk, version.config_version) if can_restore else "",
+                    is_now=is_now and index == 0,
+                )
             )
-
-    def _now(self, pk: Any) -> Content | None:
-        return contents(self.opts.db_table, [pk]).get(pk)
 
     # --- restore ------------------------------------------------------------------------------------------------
 
@@ -109,7 +105,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
 
     def _question(self, request: HttpRequest, pk: Any, config_version: int) -> Question:
         table, editor = self.opts.db_table, get_editor_context(request)
-        now, name = self._now(pk), row_name(self.opts.db_table, pk)
+        now, name = contents(table, [pk]).get(pk), row_name(table, pk)
         try:
             was = row_at(config_version, table, pk)
         except NoSuchRelease as error:

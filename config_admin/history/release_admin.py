@@ -64,19 +64,16 @@ class ReleaseAdmin(ReadOnlyAdmin):
 
     @page("compare/", entry=SidebarEntry("Releases", "Compare releases", "The differences between two releases.", 3))
     def compare_view(self, request: HttpRequest) -> HttpResponse:
-        """Compare any two releases."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         return compare_releases_page.show(self, request)
 
     @admin.display(description="release")
     def version(self, release: CeRelease) -> str:
-        """The release number."""
         return f"Release {release.config_version}"
 
     @badge_column(ORIGIN_LOOKS, "origin")
     def origin_label(self, release: CeRelease) -> tuple[str, str]:
-        """The origin of the change."""
         return release.origin, str(release.get_origin_display())
 
     def has_roll_back_permission(self, request: HttpRequest) -> bool:
@@ -96,7 +93,6 @@ class ReleaseAdmin(ReadOnlyAdmin):
         return f"Only configuration administrators can undo this release (origin: {origin}). Ask one."
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
-        """The release with its changes."""
         release = self.get_object(request, object_id)
         by_table = changes_of(release) if release else {}
         in_force = newest()

@@ -38,13 +38,12 @@ def between(since: int, until: int, behind: int | None = None) -> tuple[list[Rel
     wanted = CeRelease.objects.filter(pk__gt=since, pk__lte=until if behind is None else min(until, behind - 1))
     releases = list(wanted.order_by("-pk").defer("manifest")[: RELEASES + 1])
     more = releases[RELEASES - 1].pk if len(releases) > RELEASES else None
-    return [_list_changes(release) for release in releases[:RELEASES]], more
-
-
-def _list_changes(release: CeRelease) -> ReleaseChanges:
-    changed = changes_of(release)
-    rows = first_rows(changed, ROWS)
-    return ReleaseChanges(_build_note(release), rows, sum(map(len, changed.values())) - len(rows))
+    listed = []
+    for release in releases[:RELEASES]:
+        changed = changes_of(release)
+        rows = first_rows(changed, ROWS)
+        listed.append(ReleaseChanges(_build_note(release), rows, sum(map(len, changed.values())) - len(rows)))
+    return listed, more
 
 
 def _build_note(release: CeRelease, gradual: GradualPeriod | None = None) -> ReleaseNote:

@@ -84,7 +84,9 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
     last = newest()
     try:
         then = row_at(config_version, table, pk)
-        pk_now, now = _find_present_row(table, pk, last)
+        pk_now, now = pk, row_at(last, table, pk)
+        if now is None and table == Intent.table and (renamed := find_renamed_intent(pk)):
+            pk_now, now = renamed.code, row_at(last, table, renamed.code)
     except (ValidationError, ValueError):
         return None
     if then is None and now is None:
@@ -105,14 +107,6 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
         row_url(table, pk_now) if now is not None else "",
         row_url(table, pk_now, "history"),
     )
-
-
-def _find_present_row(table: str, pk: str, last: int) -> tuple[str, Content | None]:
-    """The key and the content of a row in the newest release, also of an intent that was renamed."""
-    now = row_at(last, table, pk)
-    if now is None and table == Intent.table and (renamed := find_renamed_intent(pk)):
-        return renamed.code, row_at(last, table, renamed.code)
-    return pk, now
 
 
 def describe_columns(table: str, content: Content) -> list[tuple[str, str]]:

@@ -116,7 +116,6 @@ class GradualReleaseAdmin(PagesAdmin):
 
 
 def build_page(request: HttpRequest, row: CeGradualRelease) -> dict[str, Any]:
-    """What the page shows."""
     sides = count_sides(row)
     user: Any = request.user
     return {

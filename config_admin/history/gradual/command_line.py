@@ -27,7 +27,6 @@ def read_audience(options: dict[str, Any]) -> AudienceSpec | None:
 
 
 def write_gradual_release(row: CeGradualRelease) -> list[str]:
-    """Describe a gradual release in lines of text."""
     head = f"Release {row.config_version} ({row.get_status_display()}), {row.describe_audience()}"
     return [
         f"{head}; the others: {row.parent_version}",

@@ -56,7 +56,6 @@ class AudienceForm(forms.Form):
         return cls(initial={**values, "participants": "\n".join(row.participants), "channels": "\n".join(row.channels)})
 
     def clean(self) -> dict[str, Any]:
-        """Make the audience."""
         values = super().clean() or {}
         guard = Guard(
             values.get("guard_metric") or "", _or(values.get("guard_bound"), 5), _or(values.get("guard_turns"), 100)
