@@ -87,7 +87,6 @@ class Health:
 
     @property
     def errors(self) -> int:
-        """The number of errors."""
         return sum(finding.is_error for finding in self.findings)
 
 

@@ -19,7 +19,6 @@ class Impact(StrEnum):
 
     @property
     def help(self) -> str:
-        """What it means."""
         return _HELP[self]
 
     @property

@@ -61,7 +61,6 @@ class CeHealthFinding(models.Model):
 
     @property
     def label(self) -> str:
-        """The impact in words."""
         return Impact(self.impact).label
 
 

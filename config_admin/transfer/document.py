@@ -160,5 +160,4 @@ class Document:
 
     @property
     def count(self) -> int:
-        """The number of rows."""
         return sum(map(len, self.tables.values()))

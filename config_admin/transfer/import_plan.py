@@ -79,7 +79,6 @@ class Plan:
 
     @property
     def is_refused(self) -> bool:
-        """True when the import may not be made."""
         return bool(self.errors)
 
     @property

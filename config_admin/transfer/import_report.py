@@ -49,7 +49,6 @@ def serialize_result(done: ImportResult) -> dict[str, Json]:
 
 
 def serialize_plan(plan: Plan) -> dict[str, Json]:
-    """The whole plan of an import."""
     return {
         "configVersion": plan.config_version,
         "mode": plan.document.mode.value,

@@ -44,7 +44,6 @@ def build_schemas() -> dict[str, Json]:
 
 
 def write_schema(schema: Json) -> str:
-    """The text of a schema's file."""
     return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
 
 

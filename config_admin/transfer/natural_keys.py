@@ -42,7 +42,6 @@ _COLUMN_HINTS: Mapping[tuple[str, str], str] = {
 
 @cache
 def get_key(table: str) -> NaturalKey:
-    """The declared key of a table."""
     model: Any = control_plane()[table]
     key: NaturalKey = model.natural_key
     return key

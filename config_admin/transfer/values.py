@@ -59,7 +59,6 @@ def find_limit_problem(column: "models.Field[Any, Any]", value: Json) -> str | N
 
 
 def get_default(column: "models.Field[Any, Any]") -> Json:
-    """The default of a column for a new row."""
     return as_json(column.get_default())
 
 

@@ -131,7 +131,6 @@ def declare_column(field: Field, **declared: Any) -> Field:
 
 
 def get_column_spec(field: "models.Field[Any, Any]") -> ColumnSpec:
-    """The declaration of a column."""
     spec: ColumnSpec = getattr(field, "spec", _PLAIN)
     return spec
 

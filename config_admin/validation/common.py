@@ -64,7 +64,6 @@ def check_state(draft: Draft[Any], field: str = "state_code") -> Iterator[Findin
 
 
 def report_code_format(draft: Draft[Any], field: str) -> Finding:
-    """The finding about an invalid code."""
     return draft.error(
         "CODE_FORMAT",
         field,

@@ -22,7 +22,6 @@ def table_title(table: str) -> str:
 
 
 def column_label(table: str, field: str) -> str:
-    """The label of a column."""
     columns = {column.attname: column for column in control_plane()[table]._meta.concrete_fields}
     return str(columns[field].verbose_name) if field in columns else field
 

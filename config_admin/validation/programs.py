@@ -75,7 +75,6 @@ def _format_position(position: int | None) -> str:
 
 
 def check_json_path(draft: Draft[Any], field: str, text: str | None) -> Iterator[Finding]:
-    """A valid JSON path."""
     if text is None or blank(text):
         return
     try:
@@ -97,7 +96,6 @@ def check_json_document(draft: Draft[Any], field: str) -> Iterator[Finding]:
 
 
 def check_json_text(draft: Draft[Any], field: str, text: str) -> Iterator[Finding]:
-    """A text that is valid JSON."""
     try:
         read_json(text)
     except Unreadable as error:

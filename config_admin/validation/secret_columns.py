@@ -18,12 +18,10 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
 
 
 def mask_row(table: str, row: Mapping[str, Json]) -> dict[str, Json]:
-    """The values of a row without secrets."""
     return {name: mask_value(table, name, value) for name, value in row.items()}
 
 
 def mask_value(table: str, name: str, value: Json) -> Json:
-    """The value of a column without secrets."""
     return _mask(name, value) if name in COLUMNS.get(table, ()) else value
 
 

@@ -43,7 +43,6 @@ def describe_setting(setting: Setting[Any]) -> str:
 
 
 def describe_allowed_values(kind: Kind[Any]) -> str:
-    """The allowed values in words."""
     if kind.values:
         return ", ".join(kind.values)
     if kind.minimum is not None and kind.maximum is not None:

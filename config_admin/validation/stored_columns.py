@@ -21,7 +21,6 @@ def control_plane() -> Mapping[str, type[models.Model]]:
 
 
 def key_of(table: str) -> str:
-    """The primary key column of a table."""
     return rows.ROW_TYPE_OF[table].key
 
 
