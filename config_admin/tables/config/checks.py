@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
@@ -11,6 +12,7 @@ from config_admin.validation import common, programs
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.settings import canonical_key, find_setting, upper_key
+from config_admin.validation.world import World
 from convengine.engine.llm import settings as llm
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.steps.intents import settings as intents
@@ -144,21 +146,12 @@ def _check_allowed_next(draft: Config, allowed: Mapping[str, Any]) -> Iterator[F
             yield draft.error("SHAPE_INVALID", "config_value", f"{key} must be a list of tool codes.")
 
 
-def _check_reset_codes(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
-    for text in _list_unknown_intents(draft, codes):
-        yield draft.warning("RESET_CODES_UNKNOWN", "config_value", text)
-
-
-def _check_intents_of_channel(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
-    for text in _list_unknown_intents(draft, codes):
-        yield draft.warning("INTENT_UNKNOWN", "config_value", text)
-
-
-def _list_unknown_intents(draft: Config, codes: tuple[str, ...]) -> Iterator[str]:
+def _check_intents(finding: str, draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
     known = draft.snapshot.table(rows.Intent).by_pk
     for code in codes:
         if code not in known:
-            yield f"The intent {code} does not exist.{did_you_mean(code, map(str, known))}"
+            text = f"The intent {code} does not exist.{did_you_mean(code, map(str, known))}"
+            yield draft.warning(finding, "config_value", text)
 
 
 #: Characters of JSON, of regular expressions and of paths; as a name they would mask nothing.
@@ -188,15 +181,8 @@ def _check_redact_patterns(draft: Config, patterns: tuple[str, ...]) -> Iterator
             )
 
 
-def _check_model_name(draft: Config, name: str) -> Iterator[Finding]:
-    return _check_model(draft, name, draft.world.models)
-
-
-def _check_embedding_model(draft: Config, name: str) -> Iterator[Finding]:
-    return _check_model(draft, name, draft.world.embedding_models)
-
-
-def _check_model(draft: Config, name: str, known: frozenset[str]) -> Iterator[Finding]:
+def _check_model(list_known: Callable[[World], frozenset[str]], draft: Config, name: str) -> Iterator[Finding]:
+    known = list_known(draft.world)
     if draft.world.is_deployed and name.strip() not in known:
         yield draft.error(
             "NOT_REGISTERED",
@@ -209,10 +195,10 @@ def _check_model(draft: Config, name: str, known: frozenset[str]) -> Iterator[Fi
 _CHECK_OF_SETTING: Mapping[str, ValueCheck] = {
     settings.MATRIX.name: _check_matrix,
     tools.ALLOWED_NEXT.name: _check_allowed_next,
-    intents.RESET_INTENT_CODES.name: _check_reset_codes,
-    INTENTS.name: _check_intents_of_channel,
-    llm.MODEL.name: _check_model_name,
-    phrases.EMBEDDING_MODEL.name: _check_embedding_model,
+    intents.RESET_INTENT_CODES.name: partial(_check_intents, "RESET_CODES_UNKNOWN"),
+    INTENTS.name: partial(_check_intents, "INTENT_UNKNOWN"),
+    llm.MODEL.name: partial(_check_model, lambda world: world.models),
+    phrases.EMBEDDING_MODEL.name: partial(_check_model, lambda world: world.embedding_models),
     audit.REDACT_KEYS.name: _check_redact_keys,
     audit.REDACT_PATTERNS.name: _check_redact_patterns,
     llm.REDACT_PATTERNS.name: _check_redact_patterns,

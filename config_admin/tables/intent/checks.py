@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from config_admin.tables.output_schema.checks import check_reset_intent, is_reset_intent
 from config_admin.validation import common, relations
 from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from config_admin.validation.uses import find_references
-from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
-from convengine.engine.turn import live_settings, rows
+from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
 
 Intent = Draft[rows.Intent]
@@ -32,21 +32,10 @@ def _check_renaming(draft: Intent) -> Iterator[Finding]:
         )
 
 
-def _is_reset_intent(draft: Intent) -> bool:
-    return code(draft.row.intent_code) in live_settings.read(draft.snapshot, RESET_INTENT_CODES).value
-
-
 def _check_rows_of_reset_intent(draft: Intent) -> Iterator[Finding]:
-    if not _is_reset_intent(draft):
-        return
-    for row_type in (rows.Rule, rows.OutputSchema, rows.Response):
-        if relations.find_rows_of_intent(draft.snapshot, row_type, draft.row.intent_code):
-            yield draft.warning(
-                "RESET_INTENT_MIXED",
-                "intent_code",
-                "This intent resets the conversation as soon as it is recognised, so its rows are never used.",
-            )
-            return
+    kinds = rows.Rule, rows.OutputSchema, rows.Response
+    if any(relations.find_rows_of_intent(draft.snapshot, kind, draft.row.intent_code) for kind in kinds):
+        yield from check_reset_intent(draft)
 
 
 def _check_form_of_returning_intent(draft: Intent) -> Iterator[Finding]:
@@ -60,7 +49,7 @@ def _check_form_of_returning_intent(draft: Intent) -> Iterator[Finding]:
 
 
 def _check_answers(draft: Intent) -> Iterator[Finding]:
-    if not draft.row.enabled or _is_reset_intent(draft):
+    if not draft.row.enabled or is_reset_intent(draft):
         return
     if not any(relations.find_rows_sharing_scope(draft.snapshot, rows.Response, draft.row.intent_code, ANY)):
         yield draft.warning("NO_RESPONSE_FOR_INTENT", None, "This intent has no answer yet. Add one.")

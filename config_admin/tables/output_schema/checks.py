@@ -160,13 +160,16 @@ def report_confirmation_without_form(draft: Draft[Any], field: str, state: str) 
     )
 
 
-def _check_reset_intent(draft: Schema) -> Iterator[Finding]:
-    if code(draft.row.intent_code) in live_settings.read(draft.snapshot, RESET_INTENT_CODES).value:
-        yield draft.warning(
-            "RESET_INTENT_MIXED",
-            "intent_code",
-            "This intent resets the conversation as soon as it is recognised, so its rows are never used.",
-        )
+def is_reset_intent(draft: Draft[Any]) -> bool:
+    """True for a row of an intent that resets the conversation."""
+    return code(draft.row.intent_code) in live_settings.read(draft.snapshot, RESET_INTENT_CODES).value
+
+
+def check_reset_intent(draft: Draft[Any]) -> Iterator[Finding]:
+    """No row of an intent that resets the conversation has an effect."""
+    if is_reset_intent(draft):
+        text = "This intent resets the conversation as soon as it is recognised, so its rows are never used."
+        yield draft.warning("RESET_INTENT_MIXED", "intent_code", text)
 
 
 SAVE_CHECKS = SaveChecks(
@@ -176,7 +179,7 @@ SAVE_CHECKS = SaveChecks(
         _check_prompt,
         _check_required,
         _check_confirmation_states,
-        _check_reset_intent,
+        check_reset_intent,
         common.check_duplicate_row,
         common.make_shadowing_check("schema_type", finding_code="SCHEMA_OPTION_SHADOWED"),
     ),
