@@ -16,7 +16,7 @@ from config_admin.releases.content import contents, up_to_date
 from config_admin.releases.make_release import reserve_ids
 from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.tree import Content, RowDifference, has_same_text
-from config_admin.validation.stored_columns import control_plane
+from config_admin.validation.stored_columns import control_plane, to_key
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 
@@ -162,10 +162,3 @@ def find_other_drafts(draft: CeDraft) -> dict[RowName, list[CeDraft]]:
     for edit in others.select_related("draft").defer("before", "after"):
         by_row[edit.table_name, to_key(edit.table_name, edit.row_pk)].append(edit.draft)
     return by_row
-
-
-def to_key(table: str, text: str) -> Any:
-    """A primary key as its column has it."""
-    column = control_plane()[table]._meta.pk
-    assert column is not None
-    return column.to_python(text)

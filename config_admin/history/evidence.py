@@ -17,7 +17,7 @@ from config_admin.releases.content import up_to_date
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.release_seal import SEALED, compute_seal, history_columns, history_model
 from config_admin.releases.row_history import find_last_versions
-from config_admin.validation.stored_columns import control_plane, key_of
+from config_admin.validation.stored_columns import key_of, to_key
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot, Table
 from convengine.json_value import Json
@@ -80,9 +80,7 @@ class _Proof:
 
     def add_row(self, version: int, table: str, pk: str) -> bool:
         """False for a row that the release does not have."""
-        index, column = self._read_index(version, table), control_plane()[table]._meta.pk
-        assert column is not None
-        key = column.to_python(pk)
+        index, key = self._read_index(version, table), to_key(table, pk)
         before = [name for first, _, name in index if first <= key]
         return bool(before) and _find_row(table, self._get(before[-1]), pk) is not None
 

@@ -7,7 +7,7 @@ from config_admin.releases.blobs import Blobs
 from config_admin.releases.head import EMPTY_HASH
 from config_admin.releases.models import CeRelease
 from config_admin.releases.tree import Content
-from config_admin.validation.stored_columns import control_plane
+from config_admin.validation.stored_columns import to_key
 
 
 class NoSuchRelease(LookupError):
@@ -47,7 +47,4 @@ def row_at(config_version: int, table: str, pk: Any) -> Content | None:
 
     Raises NoSuchRelease, and KeyError for an unknown table.
     """
-    blobs = Blobs()
-    column = control_plane()[table]._meta.pk
-    assert column is not None
-    return tree.row_of(blobs, table, manifest_of(config_version).get(table), column.to_python(pk))
+    return tree.row_of(Blobs(), table, manifest_of(config_version).get(table), to_key(table, pk))

@@ -10,7 +10,7 @@ from config_admin.releases import read_rows
 from config_admin.releases.blobs import Blobs, canonical, hash_of
 from config_admin.releases.content import as_json
 from config_admin.releases.models import CeRelease
-from config_admin.validation.stored_columns import control_plane
+from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.json_value import Json
 
 #: The seal before the first release.
@@ -68,10 +68,6 @@ def history_columns(table: str) -> dict[str, "models.Field[Any, Any]"]:
 
 def hash_history(table: str, columns: Sequence[str], keys: Sequence[int]) -> dict[int, tuple[str, str]]:
     """The row and the hash of some history rows, by history id."""
-    existing, row_key = history_columns(table), control_plane()[table]._meta.pk
-    assert row_key is not None
+    existing, row_key = history_columns(table), key_of(table)
     rows = read_rows.read(history_model(table), {name: existing[name] for name in columns}, keys)
-    return {
-        row["history_id"]: (str(row[row_key.attname]), hash_of(canonical([row[name] for name in columns])))
-        for row in rows
-    }
+    return {row["history_id"]: (str(row[row_key]), hash_of(canonical([row[name] for name in columns]))) for row in rows}

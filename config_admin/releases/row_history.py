@@ -3,6 +3,7 @@
 import itertools
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -15,7 +16,7 @@ from config_admin.releases.content import content_of
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.release_seal import history_model
 from config_admin.releases.tree import Content
-from config_admin.validation.stored_columns import control_plane, key_of
+from config_admin.validation.stored_columns import control_plane, key_of, to_key
 from convengine.server.interfaces.release_history import RowVersion
 
 #: Table and primary key as text.
@@ -95,12 +96,9 @@ def _group_keys(rows: Iterable[tuple[str, Any]]) -> dict[str, list[Any]]:
     """The keys by table as their columns have them, without those that no row can have."""
     keys: dict[str, list[Any]] = defaultdict(list)
     for table, pk in rows:
-        column: Any = control_plane()[table]._meta.pk if table in control_plane() else None
-        try:
-            if column is not None:
-                keys[table].append(column.to_python(pk))
-        except ValidationError:
-            continue
+        if table in control_plane():
+            with suppress(ValidationError):
+                keys[table].append(to_key(table, pk))
     return keys
 
 

@@ -24,6 +24,13 @@ def key_of(table: str) -> str:
     return rows.ROW_TYPE_OF[table].key
 
 
+def to_key(table: str, text: Any) -> Any:
+    """A primary key as its column has it. Raises ValidationError, and KeyError for an unknown table."""
+    column = control_plane()[table]._meta.pk
+    assert column is not None
+    return column.to_python(text)
+
+
 @cache
 def list_prose_columns(table: str) -> frozenset[str]:
     """The columns whose texts are for people or a model: they name nothing, and change nothing that a row does."""
