@@ -148,12 +148,9 @@ def _describe_type(table: str, name: str, column: "models.Field[Any, Any]") -> J
         return _DOCUMENTS.get((table, name)) or ({"type": shapes[spec.shape]} if spec.shape in shapes else {})
     if isinstance(column, models.BooleanField):
         return {"type": "boolean"}
-    if isinstance(column, models.IntegerField):
+    if isinstance(column, (models.IntegerField, models.DecimalField)):
         bounds = {"minimum": spec.bounds.minimum, "maximum": spec.bounds.maximum} if spec.bounds else {}
-        return {"type": "integer", **bounds}
-    if isinstance(column, models.DecimalField):
-        bounds = {"minimum": spec.bounds.minimum, "maximum": spec.bounds.maximum} if spec.bounds else {}
-        return {"type": "number", **bounds}
+        return {"type": "integer" if isinstance(column, models.IntegerField) else "number", **bounds}
     if isinstance(column, models.DateTimeField):
         return {"type": "string", "format": "date-time"}
     return _describe_text(column)

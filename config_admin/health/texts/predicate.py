@@ -50,11 +50,17 @@ class TextPredicate:
 
     @property
     def _source(self) -> str:
-        """The test as a pattern for RE2."""
-        try:
-            return _write_source(self.kind, self.pattern)
-        except PatternError as error:
-            raise UnsupportedPattern(error.reason) from None
+        """The test as a pattern for RE2. Raises UnsupportedPattern."""
+        if self.kind in (text_bank.REGEX, FITS, FITS_CASE):
+            try:
+                return compile_pattern(self.pattern, ignore_case=self.kind != FITS_CASE).source
+            except PatternError as error:
+                raise UnsupportedPattern(error.reason) from None
+        if self.kind == text_bank.RULE_EXACT:
+            return "(?s).*" if self._is_always_true else f"{_SPACE}{quote(self.pattern.strip())}{_SPACE}"
+        words = r"\s+".join(map(quote, norm(self.pattern).split(" ")))
+        start = r"\A\s*" if self.kind == text_bank.STARTS_WITH else ""
+        return rf"\s*{words}\s*" if self.kind == text_bank.EXACT else start + words
 
     @property
     def is_regular(self) -> bool:
@@ -109,18 +115,6 @@ def _holds(kind: str, pattern: str, text: str) -> bool:
         # A rule's text may be blank, too.
         return text_bank.is_exactly(pattern, text)
     return text_bank.matches_single(kind, pattern, text)
-
-
-def _write_source(kind: str, pattern: str) -> str:
-    """A regular expression for a pattern of this kind. Raises PatternError."""
-    match kind:
-        case text_bank.REGEX | "FITS" | "FITS_CASE":
-            return compile_pattern(pattern, ignore_case=kind != FITS_CASE).source
-        case text_bank.RULE_EXACT:
-            return "(?s).*" if text_bank.is_always(pattern) else f"{_SPACE}{quote(pattern.strip())}{_SPACE}"
-    words = r"\s+".join(map(quote, norm(pattern).split(" ")))
-    start = r"\A\s*" if kind == text_bank.STARTS_WITH else ""
-    return rf"\s*{words}\s*" if kind == text_bank.EXACT else start + words
 
 
 def find_text(
