@@ -1,7 +1,8 @@
 """The snapshot of a turn: of the newest release, or of any past one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from threading import Lock
+from typing import Generic, TypeVar
 
 import structlog
 from django.db import DatabaseError
@@ -32,10 +33,26 @@ from convengine.server.observability import metrics
 log = structlog.get_logger(__name__)
 
 Key = tuple[int, str]
+K = TypeVar("K")
+V = TypeVar("V")
 #: Compiled snapshots to keep, of the newest releases and of past ones each.
 KEEP = 4
 #: Older releases on which conversations may stay.
 MANY = 16
+
+
+class _Newest(Generic[K, V]):
+    """What belongs to the newest key: read at its first use, and given up for that of the next one."""
+
+    def __init__(self) -> None:
+        # Replaced, never changed: readers need no lock.
+        self._known: dict[K, V] = {}
+
+    def get(self, key: K, read: Callable[[K], V]) -> V:
+        known = self._known
+        if key not in known:
+            known = self._known = {key: read(key)}
+        return known[key]
 
 
 class Snapshots(Configuration):
@@ -50,9 +67,10 @@ class Snapshots(Configuration):
         self._past: dict[Key, Compiled] = {}
         #: Older releases on which turns run, and the moves that belong to each newest release.
         self._in_use: dict[Key, Compiled] = {}
-        self._moves: dict[Key, Sequence[Move]] = {}
-        self._stopped: dict[Key, frozenset[int]] = {}
-        self._audiences: dict[str, Audience | None] = {}
+        self._moves = _Newest[Key, Sequence[Move]]()
+        #: The gradual releases that were stopped before each newest release.
+        self._stopped = _Newest[Key, frozenset[int]]()
+        self._audiences = _Newest[str, Audience | None]()
         #: The content hashes of older releases, by the newest release and their number.
         self._hashes: dict[tuple[Key, int], str] = {}
         self._lock = Lock()
@@ -77,7 +95,7 @@ class Snapshots(Configuration):
         key, audience_key = _settle(text)
         newest = target = self._get_newest(key)
         side = None
-        if audience_key and (audience := self._find_audience(audience_key)):
+        if audience_key and (audience := self._audiences.get(audience_key, _find_audience)):
             is_in = audience.includes(conversation)
             side = ReleaseReason.AUDIENCE if is_in else ReleaseReason.NOT_IN_AUDIENCE
             target = newest if is_in else self._get_older((audience.parent_version, audience.parent_hash))
@@ -88,8 +106,8 @@ class Snapshots(Configuration):
                 last_release or 0,
                 target,
                 has_just_begun,
-                lambda: self._read_moves(key),
-                lambda: self._read_stopped(key),
+                lambda: self._moves.get(key, lambda _: read_moves(key[0])),
+                lambda: self._stopped.get(key, lambda _: read_stopped_releases()),
                 lambda version: self._get_older_by_number(key, version),
             )
             target, reason, move = under_way.choose()
@@ -125,38 +143,6 @@ class Snapshots(Configuration):
             compiled = self._compile(key)
             self._past = _with_entry(self._past, key, compiled)
         return compiled.snapshot
-
-    def _find_audience(self, key: str) -> Audience | None:
-        """The audience under a key of the head; read once. Returns None if there never was a gradual release.
-
-        A key that was renewed since the head was read means the audience of now.
-        """
-        known = self._audiences
-        if key in known:
-            return known[key]
-        rows = CeGradualRelease.objects.all()
-        row = rows.filter(key=key).first() or rows.order_by("-gradual_id").first()
-        audience = Audience.of(row) if row else None
-        self._audiences = {key: audience}
-        return audience
-
-    def _read_moves(self, newest: Key) -> Sequence[Move]:
-        """The moves up to a release; read once, when a conversation stands where that release has nothing."""
-        known = self._moves
-        if newest in known:
-            return known[newest]
-        moves = read_moves(newest[0])
-        self._moves = {newest: moves}
-        return moves
-
-    def _read_stopped(self, newest: Key) -> frozenset[int]:
-        """The gradual releases that were stopped before a release; read once, when a conversation stays on another."""
-        known = self._stopped
-        if newest in known:
-            return known[newest]
-        stopped = read_stopped_releases()
-        self._stopped = {newest: stopped}
-        return stopped
 
     def _get_older_by_number(self, newest: Key, config_version: int) -> Snapshot:
         """The snapshot of an older release. Its content hash is read once for each newest release.
@@ -239,6 +225,16 @@ class Snapshots(Configuration):
         if compiled and compiled.snapshot.defaults == conf.get("SETTING_DEFAULTS"):
             return compiled
         return None
+
+
+def _find_audience(key: str) -> Audience | None:
+    """The audience under a key of the head. Returns None if there never was a gradual release.
+
+    A key that was renewed since the head was read means the audience of now.
+    """
+    rows = CeGradualRelease.objects.all()
+    row = rows.filter(key=key).first() or rows.order_by("-gradual_id").first()
+    return Audience.of(row) if row else None
 
 
 def _settle(text: str | None) -> tuple[Key, str]:
