@@ -27,7 +27,6 @@ from convengine.engine.text.difference import equal_json
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import DialogueAct, RuleAction, RulePhase, read_phase
 from convengine.engine.turn.scope import ANY, list_buckets, rank_specificity, scope_key
-from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 
 _ON_ACT = RulePhase.POST_DIALOGUE_ACT
@@ -255,11 +254,11 @@ def _find_overwritten(
     for step in steps:
         later = [other for other in steps if (other.phase, other.number) == (step.phase, step.number)]
         overriding = next((other for other in later if other.rule_id == second.rule_id), None)
-        if step.rule_id == first.rule_id and overriding is not None:
-            return next((path for path in contested if _differs(step.after, overriding.after, path)), None)
+        if step.rule_id != first.rule_id or overriding is None:
+            continue
+        for path in contested:
+            before, after = read_value(step.after, path), read_value(overriding.after, path)
+            if before is not after and (NOTHING in (before, after) or not equal_json(before, after)):
+                return path
+        return None
     return None
-
-
-def _differs(session: Session, other: Session, path: FactPath) -> bool:
-    before, after = read_value(session, path), read_value(other, path)
-    return before is not after and (NOTHING in (before, after) or not equal_json(before, after))

@@ -6,7 +6,6 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.core.paginator import Paginator
-from django.db.models import Model
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
@@ -15,6 +14,7 @@ from django.urls import reverse
 from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import note_taught, read_given_messages, read_number
+from config_admin.editing.links import row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.tables.answer_document.fetch import fetch_document
 from config_admin.transfer.apply_import import ImportRefused, import_document
@@ -136,10 +136,11 @@ def _show_imported(request: HttpRequest, cleaned: dict[str, Any]) -> HttpRespons
     messages.success(request, f"“{cleaned['title']}” has {count:,} section{pluralize(count)} and {words:,} words.")
     folded, documents = cleaned["title"].casefold(), get_editor_context(request).snapshot.rows(rows.AnswerDocument)
     row = next((document for document in documents if document.title.casefold() == folded), None)
-    address = f"admin:{control_plane()[_TABLE]._meta.app_label}_ceanswerdocument"
     if row is None:
-        return HttpResponseRedirect(reverse(f"{address}_changelist"))
-    return HttpResponseRedirect(reverse(f"{address}_document_sections", args=[row.document_id]))
+        return HttpResponseRedirect(
+            reverse(f"admin:{control_plane()[_TABLE]._meta.app_label}_ceanswerdocument_changelist")
+        )
+    return HttpResponseRedirect(row_url(_TABLE, row.document_id, "document_sections"))
 
 
 @page("<int:pk>/sections/", of=_ADMIN, name="document_sections")
@@ -183,7 +184,7 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
         "reason": reasons.read_reason(request),
         "q": message,
         "cards": _try_message(snapshot, message, row) if message else None,
-        "change_url": reverse(f"admin:{_opts(model_admin.model)}_change", args=[pk]),
+        "change_url": row_url(_TABLE, pk),
     }
     return TemplateResponse(request, "config_admin/document_sections.html", context)
 
@@ -214,10 +215,6 @@ def _count_ready(request: HttpRequest, snapshot: Snapshot, row: rows.AnswerDocum
         return count
     names = get_document_index(snapshot).list_vector_names(row.document_id)
     return count - len(names) + CePhraseVector.objects.filter(name__in=names).count()
-
-
-def _opts(model: type[Model]) -> str:
-    return f"{model._meta.app_label}_{model._meta.model_name}"
 
 
 def _read_choices(row: rows.AnswerDocument) -> dict[str, Any]:

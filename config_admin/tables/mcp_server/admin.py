@@ -7,17 +7,15 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import row_url
 from config_admin.tables.base_admin import ScopedAdmin
 from config_admin.tables.mcp_server.model import CeMcpServer
 from convengine.engine.steps.tools.scope import list_offered_tools
 from convengine.engine.turn import rows
-from convengine.engine.turn.ports import ServerTools
-from convengine.json_value import Json
 from convengine.server.admin_site.pages import page
 from convengine.server.mcp_client.servers import McpServers, read_policy
 
@@ -51,7 +49,7 @@ class McpServerAdmin(ScopedAdmin):
     @admin.display(description="tools")
     def ask(self, row: Any) -> SafeString:
         """The link to the page."""
-        url = reverse("admin:config_admin_cemcpserver_tools", args=[row.pk])
+        url = row_url(self.opts.db_table, row.pk, "tools")
         return format_html('<a class="ce-link" href="{}">List the tools of this server</a>', url)
 
     @page("<int:pk>/tools/")
@@ -64,23 +62,20 @@ class McpServerAdmin(ScopedAdmin):
             raise Http404("This row does not exist.")
         # Only a click on the button may start a process.
         server_tools = McpServers(read_policy()).tools(server) if request.method == "POST" else None
+        offered = list_offered_tools(server, server_tools) if server_tools else ()
+        by_code = {tool.tool_code: tool for tool in offered}
         context = {
             "title": f"Tools of {server.name}",
             "server_tools": server_tools,
-            "tools": _list_tools(server, server_tools) if server_tools else [],
-            "back_url": reverse("admin:config_admin_cemcpserver_change", args=[pk]),
+            "tools": [
+                {
+                    "code": tool.tool_code,
+                    "description": tool.description or "",
+                    "read_only": tool.read_only,
+                    "schema": json.dumps(tool.input_schema, indent=2, ensure_ascii=False),
+                }
+                for tool in by_code.values()
+            ],
+            "back_url": row_url(self.opts.db_table, pk),
         }
         return TemplateResponse(request, "config_admin/server_tools.html", context)
-
-
-def _list_tools(server: rows.McpServer, server_tools: ServerTools) -> list[Json]:
-    allowed = {tool.tool_code: tool for tool in list_offered_tools(server, server_tools)}
-    return [
-        {
-            "code": tool.tool_code,
-            "description": tool.description or "",
-            "read_only": tool.read_only,
-            "schema": json.dumps(tool.input_schema, indent=2, ensure_ascii=False),
-        }
-        for tool in allowed.values()
-    ]

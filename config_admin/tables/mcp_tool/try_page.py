@@ -9,11 +9,11 @@ from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import row_url
 from config_admin.tables.base_admin import RowAdmin
 from convengine.engine.tools.arguments import INVALID_ARGS, check_arguments, find_argument_schema
 from convengine.engine.tools.fault import ToolFault
@@ -121,7 +121,7 @@ class TryToolAdmin(RowAdmin):
     @admin.display(description="test")
     def dry_run(self, row: Any) -> SafeString:
         """The link to the page."""
-        url = reverse(f"admin:config_admin_{self.opts.model_name}_try", args=[row.pk])
+        url = row_url(self.opts.db_table, row.pk, "try")
         return format_html('<a class="ce-link" href="{}">Test this tool with your own arguments</a>', url)
 
     @page("<int:pk>/try/")
@@ -142,6 +142,6 @@ class TryToolAdmin(RowAdmin):
             "tried": tried,
             "schema": json.dumps(find_argument_schema(snapshot, tool), indent=2, ensure_ascii=False, default=dict),
             "circuit": circuits.of(tool.tool_code).state if tool.tool_group == ToolGroup.HTTP_API else "",
-            "back_url": reverse(f"admin:config_admin_{self.opts.model_name}_change", args=[pk]),
+            "back_url": row_url(self.opts.db_table, pk),
         }
         return TemplateResponse(request, "config_admin/try_tool.html", context)
