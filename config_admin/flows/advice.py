@@ -36,7 +36,15 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
 
 def describe_overlaps(snapshot: Snapshot, overlaps: Sequence[tuple[str, PhraseOverlap]]) -> list[str]:
     """The phrases that do not lead to the flow alone, each with the phrase of the other intent."""
-    lines = [line for phrase, overlap in overlaps if (line := _describe_overlap(snapshot, phrase, overlap))]
+    lines = []
+    for phrase, overlap in overlaps:
+        shown = shorten_line(phrase, 60)
+        if overlap.taking:
+            taking = describe_phrase(snapshot, overlap.taking[0])
+            lines.append(f"“{shown}” does not lead here: the {taking} decides.")
+        elif overlap.is_asked:
+            other = describe_phrase(snapshot, overlap.others[0])
+            lines.append(f"“{shown}” also fits the {other}. Users are asked which one they mean.")
     more = len(lines) - _MAX_REPORTED
     return [
         *lines[:_MAX_REPORTED],
@@ -44,26 +52,13 @@ def describe_overlaps(snapshot: Snapshot, overlaps: Sequence[tuple[str, PhraseOv
     ]
 
 
-def _describe_overlap(snapshot: Snapshot, phrase: str, overlap: PhraseOverlap) -> str:
-    """The warning about a phrase that other phrases match too; blank if there is nothing to warn of."""
-    shown = shorten_line(phrase, 60)
-    if overlap.taking:
-        return f"“{shown}” does not lead here: the {describe_phrase(snapshot, overlap.taking[0])} decides."
-    if overlap.is_asked:
-        other = describe_phrase(snapshot, overlap.others[0])
-        return f"“{shown}” also fits the {other}. Users are asked which one they mean."
-    return ""
-
-
 def describe_few_phrases(phrases: Sequence[str]) -> list[str]:
-    """Advice on a flow with few phrases."""
     if not 0 < len(phrases) < _ENOUGH_PHRASES:
         return []
     return ["Few phrases: write about ten, short and long ones, in the users' own words."]
 
 
 def describe_single_phrasing(questions: Sequence[str]) -> list[str]:
-    """Advice on a question beside a flow that has one phrasing."""
     return ["Only one phrasing: add two or three in other words."] if len(questions) == 1 else []
 
 

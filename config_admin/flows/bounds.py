@@ -80,12 +80,18 @@ def get_bound_labels(field_type: str) -> Mapping[str, str]:
 
 
 def read_bound(field_type: str, text: str) -> Any:
-    """A bound as a document has it; blank for none. Raises BoundInvalid."""
+    """A bound as a document has it; blank for none. A comma in a number is a decimal point. Raises BoundInvalid."""
     text = text.strip()
     if not text:
         return ""
     if field_type in ("number", "money"):
-        return _read_number(field_type, text)
+        try:
+            number = float(text.replace(",", "."))
+        except ValueError:
+            raise BoundInvalid(field_type, text) from None
+        if not -1e15 < number < 1e15:
+            raise BoundInvalid(field_type, text)
+        return int(number) if number.is_integer() else number
     plain = _read_words(field_type, text.lower()) or text
     if text.lower().startswith(("today", "now")):
         plain = text.lower().replace(" ", "")
@@ -113,9 +119,8 @@ def _read_words(field_type: str, text: str) -> str:
         return _read_duration(text)
     if field_type not in ("date", "datetime"):
         return ""
-    for value, label in _NEAR_DAYS.items():
-        if text == label:
-            return value
+    if near := [value for value, label in _NEAR_DAYS.items() if text == label]:
+        return near[0]
     for form, sign in ((_AGO, "-"), (_AHEAD, "+")):
         match = form.fullmatch(text)
         amount = _AMOUNT.fullmatch(match[1].strip()) if match else None
@@ -176,14 +181,3 @@ def _measure(field_type: str, bound: Any) -> Any:
             parts = parse_duration(bound.strip().upper()) if isinstance(bound, str) else None
             return count_seconds(parts) if parts else None
     return bound if isinstance(bound, (int, float)) else None
-
-
-def _read_number(field_type: str, text: str) -> int | float:
-    """The number of a typed bound; a comma is a decimal point. Raises BoundInvalid."""
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        raise BoundInvalid(field_type, text) from None
-    if not -1e15 < number < 1e15:
-        raise BoundInvalid(field_type, text)
-    return int(number) if number.is_integer() else number

@@ -21,18 +21,16 @@ class ChoicesInvalid(ValueError):
 
 
 def format_choices(options: Sequence[Option]) -> str:
-    """The lines of options."""
-    return "\n".join(map(_format_choice, options))
-
-
-def _format_choice(option: Option) -> str:
-    """The line of an option: as cells if its texts have what separates the parts of a line."""
-    value, label = str(option["value"]), option.get("label", "")
-    label = "" if label == value else label
-    synonyms = join_words(option.get("synonyms", ()))
-    head = f"{value} = {label}" if label else value
-    line, cells = f"{head}: {synonyms}" if synonyms else head, [value, label, synonyms]
-    return line if _split_cells(line) == cells and "," not in label else "\t".join(cells)
+    """The lines of options, one as cells if its texts have what separates the parts of a line."""
+    lines = []
+    for option in options:
+        value, label = str(option["value"]), option.get("label", "")
+        label = "" if label == value else label
+        synonyms = join_words(option.get("synonyms", ()))
+        head = f"{value} = {label}" if label else value
+        line, cells = f"{head}: {synonyms}" if synonyms else head, [value, label, synonyms]
+        lines.append(line if _split_cells(line) == cells and "," not in label else "\t".join(cells))
+    return "\n".join(lines)
 
 
 def join_words(words: Sequence[str]) -> str:
@@ -53,14 +51,11 @@ def read_choices(text: str, known: Sequence[Option] = ()) -> list[Option]:
     for name, count in Counter(names).items():
         if count > 1:
             raise ChoicesInvalid(f"“{shorten_line(name)}” occurs twice. Write each choice in one line.")
-    for word in chain.from_iterable(map(_list_texts, options)):
+    texts = ([str(option["value"]), option.get("label", ""), *option.get("synonyms", ())] for option in options)
+    for word in chain.from_iterable(texts):
         if len(word) > LONGEST:
             raise ChoicesInvalid(f"“{shorten_line(word)}” has {len(word)} characters; {LONGEST} at most.")
     return options
-
-
-def _list_texts(option: Option) -> list[str]:
-    return [str(option["value"]), option.get("label", ""), *option.get("synonyms", ())]
 
 
 def split_cells(text: str) -> list[list[str]]:
@@ -101,21 +96,17 @@ def _read_lines(text: str, values: dict[str, Any]) -> Iterator[Option]:
 
 
 def _split_cells(line: str) -> list[str]:
-    """The value, the label and the synonyms. A label without a value is the value, too."""
+    """The value, the label and the synonyms. A label without a value is the value, too.
+
+    A colon inside of a word, as in 10:30, separates nothing.
+    """
     if "\t" in line:
         value, label, *words = (cell.strip() for cell in line.split("\t"))
         return [value or label, label, ", ".join(filter(None, words))]
-    head, synonyms = _split_line(line.strip())
-    value, _, label = (part.strip() for part in head.partition(" = "))
+    line = line.strip()
+    head, synonyms = (line[:-1], "") if line.endswith(":") else line.partition(": ")[::2]
+    value, _, label = (part.strip() for part in head.strip().partition(" = "))
     return [value, label, synonyms]
-
-
-def _split_line(line: str) -> tuple[str, str]:
-    """The choice and its synonyms. A colon inside of a word, as in 10:30, separates nothing."""
-    if line.endswith(":"):
-        return line[:-1].strip(), ""
-    head, _, synonyms = line.partition(": ")
-    return head.strip(), synonyms
 
 
 def split_words(text: str) -> list[str]:

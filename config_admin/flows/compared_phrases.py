@@ -1,8 +1,9 @@
 """What new phrases of a page are near to, and what saving them does to the phrases that are there, in words."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
@@ -47,10 +48,7 @@ def describe_new_phrases(before: Snapshot, after: Snapshot) -> ComparedPhrases:
     """Compare the phrases of two configurations."""
     contents = [get_phrase_book(snapshot).content for snapshot in (before, after)]
     change = compare_phrases(contents[0].examples, contents[1].examples, contents[1].synonyms)
-
-    def name(intent: str) -> str:
-        return get_intent_name(after, intent)
-
+    name = partial(get_intent_name, after)
     listed = [
         NewPhrase(
             each.new.text,
@@ -61,41 +59,27 @@ def describe_new_phrases(before: Snapshot, after: Snapshot) -> ComparedPhrases:
         )
         for each in change.nearest[:MOST_LISTED]
     ]
-    more = len(change.nearest) - len(listed)
-    return ComparedPhrases(
-        listed,
-        more,
-        _describe_losses(change.losses, name),
-        _describe_gains(change.gains, name),
-        _describe_basis(change),
-    )
-
-
-def _describe_losses(losses: Iterable[MovedPhrase], name: Callable[[str], str]) -> list[str]:
-    """`2 phrases of “Refund” now lead to “Parcels”: “…”, “…”.`"""
-    return [
-        f"{_count_leading(group, name(before))} to “{name(after)}”: {_quote(group)}."
-        for (before, after), group in _group(losses)
+    losses = [
+        f"{_count_leading(group, name(old))} to “{name(new)}”: {_quote(group)}."
+        for (old, new), group in _group(change.losses)
     ]
-
-
-def _describe_gains(gains: Iterable[MovedPhrase], name: Callable[[str], str]) -> list[str]:
-    return [
-        f"{_count_leading(group, name(after))} there, no longer to “{name(before)}”: {_quote(group)}."
-        for (before, after), group in _group(gains)
+    gains = [
+        f"{_count_leading(group, name(new))} there, no longer to “{name(old)}”: {_quote(group)}."
+        for (old, new), group in _group(change.gains)
     ]
+    return ComparedPhrases(listed, len(change.nearest) - len(listed), losses, gains, _describe_basis(change))
 
 
 def _count_leading(group: Sequence[Example], intent: str) -> str:
     return f"{_count(len(group))} of “{intent}” now lead{'s' * (len(group) == 1)}"
 
 
-def _group(moved: Iterable[MovedPhrase]) -> Iterator[tuple[tuple[str, str], list[Example]]]:
+def _group(moved: Iterable[MovedPhrase]) -> list[tuple[tuple[str, str], list[Example]]]:
     """The phrases by the intents that they led to and lead to, the most first."""
     groups: defaultdict[tuple[str, str], list[Example]] = defaultdict(list)
     for each in moved:
         groups[each.before, each.after].append(each.phrase)
-    yield from sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
+    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))
 
 
 def _quote(phrases: Sequence[Example]) -> str:

@@ -39,12 +39,13 @@ def read_rules(rules: Json, fields: Sequence[Document]) -> list[Values]:
     """The fields, with those marked that depend on others. Rules of another shape are left out."""
     read = filter(None, map(_read_rule, rules if isinstance(rules, list) else ()))
     dependent = {part["name"]: part for part in read}
-    return [_mark(field, dependent[field["name"]]) if field["name"] in dependent else dict(field) for field in fields]
-
-
-def _mark(field: Document, dependent: Document) -> Values:
-    marked = {key: value for key, value in field.items() if key != "required" or not dependent["required"]}
-    return {**marked, "only_if": dependent["only_if"]}
+    marked = [dict(field) for field in fields]
+    for field in marked:
+        if part := dependent.get(field["name"]):
+            field["only_if"] = part["only_if"]
+            if part["required"]:
+                field.pop("required", None)
+    return marked
 
 
 def _read_rule(rule: Json) -> Values | None:

@@ -79,7 +79,9 @@ def check_flow(document: Json) -> None:
     Raises FlowRefused with all problems of the first kind, or else with all of the second.
     """
     errors = sorted(Draft202012Validator(get_flow_schema()).iter_errors(document), key=lambda error: list(error.path))
-    problems = [f"{_name_place(error)}: {_describe_error(error)}" for error in errors]
+    problems = [
+        f"{'.'.join(map(str, error.absolute_path)) or 'the document'}: {_describe_error(error)}" for error in errors
+    ]
     if not problems:
         names = [field["name"] for field in document.get("fields", ())]
         problems = [f"fields: {name} occurs twice" for name in dict.fromkeys(names) if names.count(name) > 1]
@@ -158,7 +160,3 @@ def _describe_error(error: ValidationError) -> str:
     if unit and isinstance(error.instance, (str, list)):
         return f"{len(error.instance)} {unit}; {error.validator_value} at most"
     return shorten_line(error.message, _LONGEST_PROBLEM)
-
-
-def _name_place(error: ValidationError) -> str:
-    return ".".join(str(part) for part in error.absolute_path) or "the document"

@@ -59,30 +59,23 @@ def derive_pattern(examples: Sequence[str]) -> str:
     texts = [text for text in (each.strip() for each in examples) if text]
     for level in _LEVELS:
         shapes = [list(_split(text, level)) for text in texts]
-        if shapes and len({tuple(_name_shape(shape)) for shape in shapes}) == 1:
-            return "".join(_join(runs).write() for runs in zip(*shapes, strict=True))
+        if shapes and len({tuple(run.text for run in shape) for shape in shapes}) == 1:
+            joined = (
+                runs[0]._replace(least=min(run.least for run in runs), most=max(run.most for run in runs))
+                for runs in zip(*shapes, strict=True)
+            )
+            return "".join(run.write() for run in joined)
     return "|".join(dict.fromkeys(derive_pattern([text]) for text in texts))
 
 
 def _split(text: str, level: Sequence[str]) -> Iterator[_Run]:
-    for name, members in groupby(text, lambda character: _find_class(character, level)):
+    classes = {name: compile_pattern(name, ignore_case=False) for name in level}
+    for name, members in groupby(text, lambda each: next((name for name in level if classes[name].fits(each)), "")):
         run = list(members)
         if name:
             yield _Run(name, True, len(run), len(run))
         else:
             yield from (_Run(character, False) for character in run)
-
-
-def _find_class(character: str, level: Sequence[str]) -> str:
-    return next((name for name in level if compile_pattern(name, ignore_case=False).fits(character)), "")
-
-
-def _name_shape(runs: Sequence[_Run]) -> Iterator[str]:
-    return (run.text for run in runs)
-
-
-def _join(runs: Sequence[_Run]) -> _Run:
-    return runs[0]._replace(least=min(run.least for run in runs), most=max(run.most for run in runs))
 
 
 def describe_pattern(pattern: str) -> str:
@@ -100,17 +93,12 @@ def _describe_shape(shape: str) -> str:
         match = _PART.match(shape, position)
         if match is None:
             return ""
-        parts.append(_describe_part(match))
         position = match.end()
+        if match["group"] is None:
+            parts.append("a blank" if match["literal"] == " " else f"“{match['literal']}”")
+            continue
+        singular, plural = _CLASSES[match["group"]]
+        least, most = int(match["least"] or 1), int(match["most"] or match["least"] or 1)
+        number = f"{least}" if least == most else f"{least} to {most}"
+        parts.append(f"{number} {singular if number == '1' else plural}")
     return ", ".join(parts)
-
-
-def _describe_part(match: re.Match[str]) -> str:
-    if match["group"] is None:
-        return "a blank" if match["literal"] == " " else f"“{match['literal']}”"
-    singular, plural = _CLASSES[match["group"]]
-    least = int(match["least"] or 1)
-    most = int(match["most"] or least)
-    if least != most:
-        return f"{least} to {most} {plural}"
-    return f"{least} {singular if least == 1 else plural}"

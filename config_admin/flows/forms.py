@@ -77,7 +77,9 @@ class FlowForm(make_form(get_flow_schema(), optional=["answer", "code"])):  # ty
         self._offer("tool", tools | {name: name for name in list_server_tools(snapshot)})
         if stored := self.initial.get("tool"):
             self._offer("tool", {stored: stored})
-        self._offer("task", {name: name for name in _list_tasks(self.initial.get("task"))})
+        tasks = {f"{name}:{method}" for name, methods in describe_installation().tasks.items() for method in methods}
+        # The registered ones with their methods, and the one that the flow has.
+        self._offer("task", {name: name for name in sorted(tasks | {*filter(None, [self.initial.get("task")])})})
         if stored := self.initial.get("locale"):
             self._offer("locale", {stored: stored})
         self.fields["code"].help_text += " If you leave it empty, it is made from the name."
@@ -129,12 +131,6 @@ def _read_country(text: str) -> str:
     if country_code is None:
         raise forms.ValidationError(f"No country is called “{text}”. Choose one from the list.")
     return country_code
-
-
-def _list_tasks(stored: str | None) -> list[str]:
-    """The registered tasks with their methods, and the one that the flow has."""
-    registered = {f"{name}:{method}" for name, methods in describe_installation().tasks.items() for method in methods}
-    return sorted(registered | ({stored} if stored else set()))
 
 
 _PHRASES = get_flow_schema()["properties"]["phrases"]
@@ -329,13 +325,12 @@ class _FieldForms(BaseFormSet):  # type: ignore[type-arg]
             if has_input(form.cleaned_data.get("type", ""), "after"):
                 dates |= names
             _check_decider(form, deciders)
-            if form.cleaned_data.get("type") in DECIDING:
-                deciders |= dict.fromkeys(names, _read_decider(form.cleaned_data))
-
-
-def _read_decider(cleaned: Mapping[str, Any]) -> Values:
-    options = read_choices(cleaned["options"]) if cleaned["type"] == "choice" and cleaned.get("options") else []
-    return {"title": cleaned.get("title", ""), "type": cleaned["type"], "options": options}
+            cleaned = form.cleaned_data
+            if cleaned.get("type") in DECIDING:
+                is_choice = cleaned["type"] == "choice" and cleaned.get("options")
+                options = read_choices(cleaned["options"]) if is_choice else []
+                decider = {"title": cleaned.get("title", ""), "type": cleaned["type"], "options": options}
+                deciders |= dict.fromkeys(names, decider)
 
 
 def _check_decider(form: Any, deciders: Mapping[str, Values]) -> None:

@@ -40,11 +40,9 @@ class FlowReading:
                 for name, value in self.written[identity].items()
                 if getattr(row, name) != value and fold(name, getattr(row, name)) != fold(name, value)
             )
-            if changed or not (row.enabled or "enabled" in self.written[identity] or self._is_phrase_of_copy(row)):
+            is_phrase_of_copy = self.is_off and isinstance(row, rows.Classifier)
+            if changed or not (row.enabled or "enabled" in self.written[identity] or is_phrase_of_copy):
                 yield row, changed
-
-    def _is_phrase_of_copy(self, row: Row) -> bool:
-        return self.is_off and isinstance(row, rows.Classifier)
 
     @property
     def missing(self) -> tuple[tuple[str, Values], ...]:
@@ -161,7 +159,19 @@ class _FlowRows:
         phrases = [row for row in self._list(rows.Classifier.table) if row.is_phrase and row.pattern]
         #: A copy begins with all its phrases off.
         self.is_off = not any(row.enabled for row in phrases)
-        self.kind = self._find_kind()
+        asks = self._list_enabled(rows.OutputSchema.table)
+        #: The kind of flow that the rows make; None for rows of another shape.
+        self.kind = next(
+            (
+                kind
+                for kind in (ASKING if asks else (FlowKind.handover, FlowKind.answer))
+                if all(
+                    not shape.telling or any(map(shape.tells, self._list_enabled(shape.table)))
+                    for shape in list_shapes(kind)
+                )
+            ),
+            None,
+        )
 
     def read(self) -> Values:
         """The document, as far as the rows have it."""
@@ -169,8 +179,9 @@ class _FlowRows:
         if self._intent and self.kind:
             document = {**document, "title": self._intent.name}
             for shape in list_shapes(self.kind):
-                fitting = self._list_usable(shape)
-                document = shape.read(document, [row for row in fitting if not shape.list_differences(row)])
+                is_phrase_of_copy = shape.table == rows.Classifier.table and self.is_off
+                usable = map(vars, self._list(shape.table)) if is_phrase_of_copy else self._list_enabled(shape.table)
+                document = shape.read(document, [row for row in usable if not shape.list_differences(row)])
         return dict(document)
 
     def find_lack(self, document: Document) -> str:
@@ -195,19 +206,6 @@ class _FlowRows:
         other = f"has another {' and '.join(names)}" if names else "is empty" if enabled else "is disabled"
         return f" Row {key} {other}."
 
-    def _find_kind(self) -> FlowKind | None:
-        """The kind of flow that the rows make. Returns None for rows of another shape."""
-        kinds = ASKING if self._list_enabled(rows.OutputSchema.table) else (FlowKind.handover, FlowKind.answer)
-        return next((kind for kind in kinds if all(map(self._has_telling, list_shapes(kind)))), None)
-
-    def _has_telling(self, shape: RowShape) -> bool:
-        return not shape.telling or any(map(shape.tells, self._list_enabled(shape.table)))
-
-    def _list_usable(self, shape: RowShape) -> list[dict[str, Any]]:
-        if shape.table == rows.Classifier.table and self.is_off:
-            return [vars(row) for row in self._list(shape.table)]
-        return self._list_enabled(shape.table)
-
     def _list_enabled(self, table: str) -> list[dict[str, Any]]:
         # A flow that is switched off is one all the same.
         return [vars(row) for row in self._list(table) if row.enabled or table == rows.Intent.table]
@@ -225,19 +223,14 @@ def _match_rows(
     """The stored rows of these intents that the document describes, and the others."""
     stored: dict[RowIdentity, Row] = {}
     others: list[Row] = []
-    for row in _list_rows(snapshot, intents):
-        key = _identify(row.table, vars(row)) if row.table in IDENTITY else None
-        if key is not None and key in written and key not in stored:
-            stored[key] = row
-        else:
-            others.append(row)
-    return stored, tuple(others)
-
-
-def _list_rows(snapshot: Snapshot, intents: tuple[str, ...]) -> Iterator[Row]:
-    """The rows of these intents, enabled ones first."""
     for row_type in rows.ROW_TYPES:
-        if "intent_code" in rows.columns(row_type):
-            by_intent = index_rows(snapshot, row_type, intent_key)
-            own = [row for intent in intents for row in by_intent.get(intent, ())]
-            yield from sorted(own, key=lambda row: not row.enabled)
+        by_intent = index_rows(snapshot, row_type, intent_key) if "intent_code" in rows.columns(row_type) else {}
+        own = [row for intent in intents for row in by_intent.get(intent, ())]
+        # Enabled ones first.
+        for row in sorted(own, key=lambda row: not row.enabled):
+            key = _identify(row.table, vars(row)) if row.table in IDENTITY else None
+            if key is not None and key in written and key not in stored:
+                stored[key] = row
+            else:
+                others.append(row)
+    return stored, tuple(others)

@@ -1,12 +1,12 @@
 """Store a flow as one release: a new one, or the difference to the flow that exists."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from itertools import count
 from typing import Any
 
 from config_admin.flows.document import Document, FlowRefused, Values, check_flow
 from config_admin.flows.mapping import normalise_flow, number_question, write_rows
-from config_admin.flows.reading import FlowReading, RowIdentity, index_by_identity, read_flow
+from config_admin.flows.reading import FlowReading, index_by_identity, read_flow
 from config_admin.releases.active import snapshots
 from config_admin.releases.changes import Author
 from config_admin.transfer import document as transfer
@@ -118,19 +118,16 @@ def plan_flow(
         if old is None:
             tables.setdefault(table, []).append(values)
         elif identity in reading.stored:
-            tables.setdefault(table, []).extend(_change_row(reading.stored[identity], old, values))
-    return transfer.Document(
-        transfer.locate_rows(tables),
-        transfer.Mode.UPDATE,
-        matches_by_key=False,
-        deleted=_list_deleted_rows(reading, new),
-    )
-
-
-def _change_row(stored: rows.Row, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Values]:
-    merged = {name: merge_value(getattr(stored, name), old.get(name, _ABSENT), value) for name, value in new.items()}
-    changed = {name: value for name, value in merged.items() if value != getattr(stored, name)}
-    return [{stored.key: stored.pk, **changed}] if changed else []
+            row, changes = reading.stored[identity], tables.setdefault(table, [])
+            merged = {key: merge_value(getattr(row, key), old.get(key, _ABSENT), each) for key, each in values.items()}
+            if changed := {name: value for name, value in merged.items() if value != getattr(row, name)}:
+                changes.append({row.key: row.pk, **changed})
+    deleted: dict[str, list[Any]] = {}
+    for identity, row in reading.stored.items():
+        if identity not in new:
+            deleted.setdefault(row.table, []).append(row.pk)
+    located = transfer.locate_rows(tables)
+    return transfer.Document(located, transfer.Mode.UPDATE, matches_by_key=False, deleted=deleted)
 
 
 def merge_value(stored: Any, old: Any, new: Any) -> Any:
@@ -145,22 +142,11 @@ def merge_value(stored: Any, old: Any, new: Any) -> Any:
         return {key: value for key, value in merged.items() if value is not _ABSENT}
     if new == old:
         return stored
-    if all(isinstance(value, list) and _is_hashable(value) for value in (stored, old, new)):
+    if all(
+        isinstance(value, list) and all(isinstance(each, Hashable) for each in value) for value in (stored, old, new)
+    ):
         return [*new, *(value for value in stored if value not in old and value not in new)]
     return new
-
-
-def _is_hashable(values: Sequence[Any]) -> bool:
-    return all(isinstance(value, Hashable) for value in values)
-
-
-def _list_deleted_rows(reading: FlowReading, new: Mapping[RowIdentity, Values]) -> dict[str, list[Any]]:
-    """The keys of stored rows that the new document does not write any more, by table."""
-    deleted: dict[str, list[Any]] = {}
-    for identity, row in reading.stored.items():
-        if identity not in new:
-            deleted.setdefault(row.table, []).append(row.pk)
-    return deleted
 
 
 def _match_questions(snapshot: Snapshot, reading: FlowReading, flow: Document) -> list[str]:
@@ -173,7 +159,9 @@ def _match_questions(snapshot: Snapshot, reading: FlowReading, flow: Document) -
             if codes[position] is None:
                 free = (name for name, known in stored.items() if name not in codes and shares(item, known))
                 codes[position] = next(free, None)
-    return _number_new_questions(snapshot, reading.document["code"], codes)
+    names = (number_question(reading.document["code"], number) for number in count(1))
+    new_names = (name for name in names if snapshot.row(rows.Intent, name) is None)
+    return [known or next(new_names) for known in codes]
 
 
 def _shares_question(item: Document, known: Document) -> bool:
@@ -182,9 +170,3 @@ def _shares_question(item: Document, known: Document) -> bool:
 
 def _shares_answer(item: Document, known: Document) -> bool:
     return bool(item["answer"] == known["answer"])
-
-
-def _number_new_questions(snapshot: Snapshot, flow_code: str, codes: Sequence[str | None]) -> list[str]:
-    names = (number_question(flow_code, number) for number in count(1))
-    free = (name for name in names if snapshot.row(rows.Intent, name) is None)
-    return [known or next(free) for known in codes]

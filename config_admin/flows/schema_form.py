@@ -74,7 +74,7 @@ def _make_field(declared: Schema, required: bool) -> forms.Field:
     """The form field of a declared property; its labels, kinds and lines are keys that begin with `x-`."""
     named: dict[str, Any] = {"label": declared["title"], "help_text": declared.get("description", "")}
     attrs = {"data-flows": " ".join(declared["x-kinds"])} if "x-kinds" in declared else {}
-    lines = declared.get("x-lines", 1)
+    lines, most = declared.get("x-lines", 1), declared.get("maxLength", 0)
     field: Any
     if "x-labels" in declared or "x-blank" in declared:
         labels = declared.get("x-labels") or {"": declared["x-blank"]}
@@ -86,30 +86,18 @@ def _make_field(declared: Schema, required: bool) -> forms.Field:
         limits = {"min_value": declared["minimum"], "max_value": declared["maximum"]}
         field = forms.IntegerField(required=required, **limits, **named)
     else:
-        longest = declared.get("x-longest") or declared.get("maxLength") or _LONGEST
-        field = forms.CharField(
-            widget=_make_text_input(declared, attrs), max_length=longest, required=required, **named
-        )
+        area = ChoicesInput if _is_list(declared) and declared["items"].get("type") == "object" else forms.Textarea
+        widget = forms.TextInput(attrs=attrs) if lines == 1 else area(attrs={**attrs, "rows": lines})
+        longest = declared.get("x-longest") or most or _LONGEST
+        field = forms.CharField(widget=widget, max_length=longest, required=required, **named)
         # A browser would cut what is pasted, without a word.
         field.widget.attrs.pop("maxlength", None)
-    field.is_wide = lines > 1 or declared.get("maxLength", 0) >= _WIDE
+    field.is_wide = lines > 1 or most >= _WIDE
     return field  # type: ignore[no-any-return]
-
-
-def _make_text_input(declared: Schema, attrs: dict[str, Any]) -> forms.Widget:
-    lines = declared.get("x-lines", 1)
-    if lines == 1:
-        return forms.TextInput(attrs=attrs)
-    area = ChoicesInput if _is_list_of_choices(declared) else forms.Textarea
-    return area(attrs={**attrs, "rows": lines})
 
 
 def _is_list(declared: Schema) -> bool:
     return declared.get("type") == "array"
-
-
-def _is_list_of_choices(declared: Schema) -> bool:
-    return _is_list(declared) and declared["items"].get("type") == "object"
 
 
 def _is_list_of_texts(declared: Schema) -> bool:
@@ -137,17 +125,18 @@ def _format_input(declared: Schema, value: Json) -> Json:
 
 def read_values(schema: Schema, given: Mapping[str, Any]) -> Values:
     """The document for what was given; blanks are left out."""
-    read = {name: _read(declared, given.get(name)) for name, declared in list_inputs(schema)}
-    return {name: value for name, value in read.items() if value not in ("", None, [])}
-
-
-def _read(declared: Schema, value: Any) -> Json:
-    """The value of an input as a document has it."""
-    if _is_list_of_texts(declared):
-        return split_lines(value or "") if declared.get("x-lines") else split_words(value or "")
-    if declared.get("type") == "boolean":
-        return value != "no"
-    return value.strip() if isinstance(value, str) else value
+    document: Values = {}
+    for name, declared in list_inputs(schema):
+        value = given.get(name)
+        if _is_list_of_texts(declared):
+            value = (split_lines if declared.get("x-lines") else split_words)(value or "")
+        elif declared.get("type") == "boolean":
+            value = value != "no"
+        elif isinstance(value, str):
+            value = value.strip()
+        if value not in ("", None, []):
+            document[name] = value
+    return document
 
 
 def split_lines(text: str) -> list[str]:

@@ -80,7 +80,12 @@ def summarise_flow(flow: Document) -> list[SummaryPart]:
 def _describe_field(field: Document, question: str, titles: Mapping[str, str]) -> Iterator[str]:
     """A field in lines: its kind, its question, its choices and its other texts."""
     needed = "required" if is_field_required(field) else "optional"
-    yield f"{get_field_kind(field['type']).label}, {needed}{_describe_bounds(field)}"
+    bounds = "".join(
+        f", {label.lower()} {format_bound(field['type'], field[key])}"
+        for key, label in get_bound_labels(field["type"]).items()
+        if field.get(key) not in (None, "")
+    )
+    yield f"{get_field_kind(field['type']).label}, {needed}{bounds}"
     yield f"Asks: {question}" if is_field_asked(field) else "Never asked, because it is optional and has no question"
     if only_if := field.get("only_if"):
         yield f"Only if {describe_dependency(only_if, titles)}"
@@ -89,15 +94,6 @@ def _describe_field(field: Document, question: str, titles: Mapping[str, str]) -
     for key, label in _FIELD_LABELS.items():
         if key not in _DESCRIBED_KEYS and field.get(key):
             yield f"{label}: {field[key]}"
-
-
-def _describe_bounds(field: Document) -> str:
-    words = (
-        f"{label.lower()} {format_bound(field['type'], field[key])}"
-        for key, label in get_bound_labels(field["type"]).items()
-        if field.get(key) not in (None, "")
-    )
-    return "".join(f", {text}" for text in words)
 
 
 def _write_questions(flow: Document) -> Mapping[str, str]:
