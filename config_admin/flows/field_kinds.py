@@ -68,17 +68,21 @@ def find_field_kind(declared: Mapping[str, Any]) -> str | None:
     if signature.keys() != {"type", "x-long"} or declared.get("pattern"):
         # Only a plain text is short or long.
         signature.pop("x-long", None)
-    fitting = [
+    name = max(_list_fitting(declared, signature), key=lambda name: len(FIELD_KINDS[name].property), default=None)
+    if name is None and signature.keys() == {"type", "x-kind"} and signature["type"] == "string":
+        return "finder"
+    return "pattern" if name == "text" and declared.get("pattern") else name
+
+
+def _list_fitting(declared: Mapping[str, Any], signature: Mapping[str, Any]) -> list[str]:
+    """The kinds of fields whose keys are those of the signature, and which the declared property contains."""
+    return [
         name
         for name, kind in FIELD_KINDS.items()
         if {key: value for key, value in kind.property.items() if key in KIND_KEYS} == signature
         and kind.property.items() <= declared.items()
         and kind.property
     ]
-    name = max(fitting, key=lambda name: len(FIELD_KINDS[name].property), default=None)
-    if name is None and signature.keys() == {"type", "x-kind"} and signature["type"] == "string":
-        return "finder"
-    return "pattern" if name == "text" and declared.get("pattern") else name
 
 
 def get_field_kind(name: str) -> FieldKind:

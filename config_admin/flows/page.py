@@ -1,6 +1,6 @@
 """Start a flow, and edit it later: the flow document as a form, with a preview of its rows."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlencode
@@ -220,18 +220,18 @@ class _FlowPage:
     # --- the forms ----------------------------------------------------------------------------------------------
 
     def _open(self) -> PageForms:
-        values, *cards_given = list_initial(self.stored)
-        added = "" if self.stored else "field"
-        return PageForms.show(values or self._read_address(), cards_given, added, **self._options)
+        """The inputs of the stored flow.
 
-    def _read_address(self) -> Values:
-        """The kind that a link to the page chooses, and the messages of the inbox that become phrases."""
-        kind, given = self.request.GET.get("kind"), read_given_messages(self.request)
-        values: Values = {"kind": kind} if kind in list(FlowKind) else {}
-        if given:
-            values["phrases"] = "\n".join(shorten_line(message.text, LONGEST_PHRASE) for message in given)
-            values["title"] = name_by_words([message.text for message in given])
-        return values
+        Of a new one: the kind that a link to the page chooses, and the messages of the inbox that become phrases.
+        """
+        values, *cards_given = list_initial(self.stored)
+        if not values:
+            kind, given = self.request.GET.get("kind"), read_given_messages(self.request)
+            values = {"kind": kind} if kind in list(FlowKind) else {}
+            if given:
+                values["phrases"] = "\n".join(shorten_line(message.text, LONGEST_PHRASE) for message in given)
+                values["title"] = name_by_words([message.text for message in given])
+        return PageForms.show(values, cards_given, "" if self.stored else "field", **self._options)
 
     def _bind(self) -> PageForms:
         initial = {"code": self._code, "locale": self.stored.get("locale", "")} if self.stored else None
@@ -422,7 +422,10 @@ class _FlowPage:
             self.problems += [Problem(problem) for problem in refused.problems]
             return
         self.problems += [problem for problem in _describe_errors(plan) if problem not in self.problems]
-        self.preview = list(_describe_differences(plan.differences))
+        self.preview = [
+            (table_title(table), [_describe_difference(table, each) for each in differences])
+            for table, differences in plan.differences.items()
+        ]
         if self.reading:
             self.changes = describe_changes(self.stored, normalise_flow(document))
         else:
@@ -527,11 +530,6 @@ def _list_kept(reading: FlowReading) -> Iterator[tuple[str, str, str]]:
 
 
 # --- rows and problems in words -----------------------------------------------------------------------------------
-
-
-def _describe_differences(differences: Mapping[str, list[RowDifference]]) -> Iterator[tuple[str, list[PreviewRow]]]:
-    for table, rows_of_table in differences.items():
-        yield table_title(table), [_describe_difference(table, difference) for difference in rows_of_table]
 
 
 def _describe_difference(table: str, difference: RowDifference) -> PreviewRow:

@@ -19,7 +19,6 @@ from config_admin.flows.forms import (
     QuestionForms,
     RefusalForms,
     name_apart,
-    read_document,
     strip_article,
 )
 from config_admin.flows.schema_form import split_lines
@@ -149,10 +148,6 @@ class PageForms(NamedTuple):
                 "values": list_choice_values(str(form["options"].value() or "")) if field_type == "choice" else [],
             }
         yield from FACTS
-
-    def read_whole(self, stored: Values) -> Values | None:
-        """The flow of the page. Returns None while its inputs are not complete."""
-        return read_document(*self, stored=stored) if self.are_valid() else None
 
     def read_phrases(self, stored: Values) -> Values:
         """The stored flow, or one with nothing else, with the phrases of the page, whatever its other inputs hold."""

@@ -1,6 +1,6 @@
 """Store a flow as one release: a new one, or the difference to the flow that exists."""
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -142,11 +142,13 @@ def merge_value(stored: Any, old: Any, new: Any) -> Any:
         return {key: value for key, value in merged.items() if value is not _ABSENT}
     if new == old:
         return stored
-    if all(
-        isinstance(value, list) and all(isinstance(each, Hashable) for each in value) for value in (stored, old, new)
-    ):
+    if all(isinstance(value, list) and _is_hashable(value) for value in (stored, old, new)):
         return [*new, *(value for value in stored if value not in old and value not in new)]
     return new
+
+
+def _is_hashable(values: Sequence[Any]) -> bool:
+    return all(isinstance(value, Hashable) for value in values)
 
 
 def _match_questions(snapshot: Snapshot, reading: FlowReading, flow: Document) -> list[str]:

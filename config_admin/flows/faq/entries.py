@@ -4,6 +4,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from textwrap import shorten
 
 from config_admin.releases.blobs import hash_of
@@ -62,11 +63,17 @@ def read_entries(lines: Sequence[Line]) -> tuple[list[Entry], list[Problem]]:
     first_lines: dict[str, int] = {}
     for number, cells in lines[1 if columns else 0 :]:
         entry, wrong = _read_line(number, cells, columns or _COLUMNS)
-        wrong += _find_repeated_questions(entry, first_lines)
+        for question in entry.questions:
+            if (first := first_lines.setdefault(fold_question(question), number)) != number:
+                repeated = f"“{shorten_line(question, 60)}” is a question of line {first}, too."
+                wrong.append(f"{repeated} Remove it from one of them.")
         problems += [Problem(number, text) for text in wrong]
         if not wrong:
             entries.append(entry)
-    return entries, problems + _check_number(entries)
+    counts = accumulate(len(entry.questions) for entry in entries)
+    beyond = [entry.line for entry, count in zip(entries, counts, strict=True) if count > MAX_ALL_QUESTIONS]
+    text = f"From here on there are more than {MAX_ALL_QUESTIONS:,} questions. Split the spreadsheet."
+    return entries, problems + [Problem(line, text) for line in beyond[:1]]
 
 
 def _read_heads(line: Line) -> tuple[Sequence[str], list[Problem]]:
@@ -79,7 +86,15 @@ def _read_heads(line: Line) -> tuple[Sequence[str], list[Problem]]:
     columns = [_HEADS.get(head, head) for head in heads]
     if _QUESTIONS not in columns or _ANSWER not in columns:
         return (), []
-    unknown = [Problem(number, _describe_unknown(head)) for head in heads if head and head not in _HEADS]
+    unknown = [
+        Problem(
+            number,
+            f"The column “{shorten_line(head, 40)}” is unknown. Use Questions, Answer, Intent name and Language."
+            f"{did_you_mean(head, _COLUMNS)}",
+        )
+        for head in heads
+        if head and head not in _HEADS
+    ]
     repeated = [
         Problem(number, f"The column “{name}” is there twice. Remove one of them.")
         for name in _COLUMNS
@@ -88,14 +103,12 @@ def _read_heads(line: Line) -> tuple[Sequence[str], list[Problem]]:
     return columns, unknown + repeated
 
 
-def _describe_unknown(head: str) -> str:
-    hint = did_you_mean(head, _COLUMNS)
-    return f"The column “{shorten_line(head, 40)}” is unknown. Use Questions, Answer, Intent name and Language.{hint}"
-
-
 def _read_line(number: int, cells: Sequence[str], columns: Sequence[str]) -> tuple[Entry, list[str]]:
     """The entry of a line, and what is wrong with it."""
-    named = dict(zip(columns, (_clean(cell) for cell in cells), strict=False))
+    texts = [storable(cell).strip() for cell in cells]
+    # Without the apostrophe that marks text in spreadsheets.
+    texts = [text[1:] if text[:2] in ("'=", "'+", "'-", "'@", "''") else text for text in texts]
+    named = dict(zip(columns, texts, strict=False))
     language = named.get(_LANGUAGE, "")
     entry = Entry(
         number,
@@ -104,22 +117,21 @@ def _read_line(number: int, cells: Sequence[str], columns: Sequence[str]) -> tup
         " ".join(named.get(_NAME, "").split()),
         read_language(language),
     )
-    return entry, [
-        *_check_entry(entry),
-        *_check_language(language, entry.language),
-        *_check_width(cells, columns),
-    ]
+    wrong = list(_check_entry(entry))
+    if language and not entry.language:
+        text = f"“{shorten_line(language, 40)}” is not a language."
+        wrong.append(f"{text} Write a code such as en, or leave the cell empty.")
+    if any(cell.strip() for cell in cells[len(columns) :]):
+        wrong.append(
+            f"There are {len(cells)} cells, but only {len(columns)} columns. Put several questions into one cell, "
+            "separated by | or a line break."
+        )
+    return entry, wrong
 
 
 def read_language(locale: str) -> str:
     """The language of a locale without country, such as `de`; blank for other text."""
     return re.split("[-_]", locale)[0].lower() if _LOCALE.match(locale) else ""
-
-
-def _clean(cell: str) -> str:
-    """The text of a cell, without the apostrophe that marks text in spreadsheets."""
-    text = storable(cell).strip()
-    return text[1:] if text[:2] in ("'=", "'+", "'-", "'@", "''") else text
 
 
 def _split_questions(cell: str) -> tuple[str, ...]:
@@ -155,42 +167,6 @@ def _check_entry(entry: Entry) -> Iterator[str]:
         yield f"The answer has {len(entry.answer):,} characters; at most {MAX_ANSWER:,} are possible. Shorten it."
     if len(entry.name) > _MAX_NAME:
         yield f"The intent name has more than {_MAX_NAME} characters. Shorten it."
-
-
-def _check_language(written: str, read: str) -> Iterator[str]:
-    if written and not read:
-        yield f"“{shorten_line(written, 40)}” is not a language. Write a code such as en, or leave the cell empty."
-
-
-def _check_width(cells: Sequence[str], columns: Sequence[str]) -> Iterator[str]:
-    if any(cell.strip() for cell in cells[len(columns) :]):
-        yield (
-            f"There are {len(cells)} cells, but only {len(columns)} columns. Put several questions into one cell, "
-            "separated by | or a line break."
-        )
-
-
-def _find_repeated_questions(entry: Entry, first_lines: dict[str, int]) -> list[str]:
-    """The questions that an earlier line has, too."""
-    repeated = []
-    for question in entry.questions:
-        first = first_lines.setdefault(fold_question(question), entry.line)
-        if first != entry.line:
-            repeated.append(
-                f"“{shorten_line(question, 60)}” is a question of line {first}, too. Remove it from one of them."
-            )
-    return repeated
-
-
-def _check_number(entries: Sequence[Entry]) -> list[Problem]:
-    """A problem of the first line that makes the questions too many."""
-    count = 0
-    for entry in entries:
-        count += len(entry.questions)
-        if count > MAX_ALL_QUESTIONS:
-            text = f"From here on there are more than {MAX_ALL_QUESTIONS:,} questions. Split the spreadsheet."
-            return [Problem(entry.line, text)]
-    return []
 
 
 def describe_language(entry: Entry) -> str:

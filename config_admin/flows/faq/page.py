@@ -12,7 +12,7 @@ from django.template.response import TemplateResponse
 from config_admin.editing import reasons
 from config_admin.editing.links import release_url, workspace_url
 from config_admin.flows.add_from_page import add_from_page
-from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
+from config_admin.flows.compared_phrases import describe_new_phrases
 from config_admin.flows.faq import sheet
 from config_admin.flows.faq.plan import FaqPlan, plan_faq
 from config_admin.releases.active import snapshots
@@ -80,8 +80,16 @@ def faq(request: HttpRequest) -> HttpResponse:
             done = f"{_count(preview.plan)} created. {_count_skipped(preview.plan)}".strip()
             context["refused"] = add_from_page(request, preview.plan.make_document(), done)
             if not context["refused"]:
-                return _leave(preview.plan)
-        form = _show_lines(form)
+                # To the workspace of the only answer, else to the release.
+                codes = [planned.code for planned in preview.plan.planned]
+                return HttpResponseRedirect(
+                    workspace_url(codes[0]) if len(codes) == 1 else release_url(get_released_head().config_version)
+                )
+        # The lines of the file as text, so that they can be corrected and sent again.
+        data = request.POST.copy()
+        if form.cleaned_data.get("file"):
+            data["text"] = sheet.write_text(form.cleaned_data["lines"])
+        form = FaqForm(data)
         context |= preview.describe()
     context |= {
         "title": "FAQ",
@@ -96,7 +104,8 @@ class _Preview:
     """What the lines make, and whether the user wants it as the page showed it."""
 
     def __init__(self, request: HttpRequest, form: FaqForm) -> None:
-        self.request, self.may_move = request, _may_remove_phrases(request)
+        phrases = admin.site.get_model_admin(control_plane()["ce_intent_classifier"])
+        self.request, self.may_move = request, phrases.has_delete_permission(request)
         moved = request.POST.getlist("moved") if self.may_move else []
         self.plan = plan_faq(form.cleaned_data["lines"], skip=form.cleaned_data["skip"], moved=moved)
         self.may_make = bool(self.plan.planned) and (not self.plan.problems or form.cleaned_data["rest"])
@@ -109,32 +118,50 @@ class _Preview:
         return self.is_wanted and self.may_make and not self.is_outdated and not self.lacks_reason
 
     def describe(self) -> dict[str, Any]:
-        """The context of the template for the plan."""
-        is_compared = bool("_compare" in self.request.POST and self.plan.planned)
+        """The context of the template, with at most `MAX_SHOWN` of each list of the plan."""
+        plan = self.plan
+        compared: dict[str, Any] = {}
+        if "_compare" in self.request.POST and plan.planned:
+            before, placed = snapshots.current(), plan_import(plan.make_document()).placed
+            compared["compared"] = describe_new_phrases(before, lay_rows_over(before, placed.wanted))
+        overlaps = [
+            f"Line {overlap.line}: “{overlap.question}” also matches {', '.join(overlap.others)}."
+            for overlap in sorted(plan.overlaps, key=lambda overlap: overlap.line)
+        ]
+        lists = (
+            ("Problems", "danger", "problems", [str(problem) for problem in plan.problems]),
+            ("Users are asked which one they mean", "warning", "overlaps", overlaps),
+            ("Warnings", "warning", "warnings", [str(warning) for warning in plan.warnings]),
+        )
+        answered = len(plan.answered)
+        leads = pluralize(answered, " leads to another answer,s lead to other answers")
         return {
-            **_describe_plan(self.plan, self.may_make),
+            "plan": plan,
+            "may_make": self.may_make,
+            "summary": _count(plan),
+            "skipped_summary": _count_skipped(plan),
+            "answered_summary": f"{answered} question{leads} already." if answered else "",
+            "answered": plan.answered[:MAX_SHOWN],
+            "more_answered": max(answered - MAX_SHOWN, 0),
+            "lists": [
+                (title, kind, name, lines[:MAX_SHOWN], max(len(lines) - MAX_SHOWN, 0))
+                for title, kind, name, lines in lists
+                if lines
+            ],
+            "shown": plan.planned[:MAX_SHOWN],
+            "more": max(len(plan.planned) - MAX_SHOWN, 0),
             "reason_missing": reasons.MISSING if self.lacks_reason else "",
-            **({"compared": _compare(self.plan)} if is_compared else {}),
+            **compared,
             "is_outdated": self.is_outdated,
             "may_move": self.may_move,
             "rest_missing": self.is_wanted and not self.may_make and bool(self.plan.planned),
         }
 
 
-def _compare(plan: FaqPlan) -> ComparedPhrases:
-    """What the questions are near to, and what they do to other phrases."""
-    before, placed = snapshots.current(), plan_import(plan.make_document()).placed
-    return describe_new_phrases(before, lay_rows_over(before, placed.wanted))
-
-
 def _require_rights(request: HttpRequest) -> None:
     for table in _NEEDED:
         if not admin.site.get_model_admin(control_plane()[table]).has_add_permission(request):
             raise PermissionDenied
-
-
-def _may_remove_phrases(request: HttpRequest) -> bool:
-    return admin.site.get_model_admin(control_plane()["ce_intent_classifier"]).has_delete_permission(request)
 
 
 @page("faq/<str:name>", of="config_admin.CeIntent", name="faq_template")
@@ -145,23 +172,6 @@ def download_template(request: HttpRequest, name: str) -> HttpResponse:
         return HttpResponseRedirect("../")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(sheet.write_template(name), content_type=_TEMPLATES[name], headers=headers)
-
-
-def _show_lines(form: FaqForm) -> FaqForm:
-    """The form with the lines of its file as text, so that they can be corrected and sent again."""
-    sent: Any = form.data
-    data = sent.copy()
-    if form.cleaned_data.get("file"):
-        data["text"] = sheet.write_text(form.cleaned_data["lines"])
-    return FaqForm(data)
-
-
-def _leave(plan: FaqPlan) -> HttpResponse:
-    """To the workspace of the only answer, else to the release."""
-    codes = [planned.code for planned in plan.planned]
-    return HttpResponseRedirect(
-        workspace_url(codes[0]) if len(codes) == 1 else release_url(get_released_head().config_version)
-    )
 
 
 def _count(plan: FaqPlan) -> str:
@@ -180,42 +190,3 @@ def _count_skipped(plan: FaqPlan) -> str:
     return f"{count} question{pluralize(count)} {exists} already and {pluralize(count, 'is,are')} skipped" + (
         f"{lines}." if plan.skipped_lines else "."
     )
-
-
-def _count_answered(plan: FaqPlan) -> str:
-    """`3 questions lead to other answers already.` Blank without such questions."""
-    count = len(plan.answered)
-    leads = pluralize(count, " leads to another answer,s lead to other answers")
-    return f"{count} question{leads} already." if count else ""
-
-
-def _describe_plan(plan: FaqPlan, may_make: bool) -> dict[str, Any]:
-    """A plan as the page shows it, with at most `MAX_SHOWN` of each list. `may_make`: it can be stored as it is."""
-    lists = (
-        ("Problems", "danger", "problems", [str(problem) for problem in plan.problems]),
-        ("Users are asked which one they mean", "warning", "overlaps", _describe_overlaps(plan)),
-        ("Warnings", "warning", "warnings", [str(warning) for warning in plan.warnings]),
-    )
-    return {
-        "plan": plan,
-        "may_make": may_make,
-        "summary": _count(plan),
-        "skipped_summary": _count_skipped(plan),
-        "answered_summary": _count_answered(plan),
-        "answered": plan.answered[:MAX_SHOWN],
-        "more_answered": max(len(plan.answered) - MAX_SHOWN, 0),
-        "lists": [
-            (title, kind, name, lines[:MAX_SHOWN], max(len(lines) - MAX_SHOWN, 0))
-            for title, kind, name, lines in lists
-            if lines
-        ],
-        "shown": plan.planned[:MAX_SHOWN],
-        "more": max(len(plan.planned) - MAX_SHOWN, 0),
-    }
-
-
-def _describe_overlaps(plan: FaqPlan) -> list[str]:
-    return [
-        f"Line {overlap.line}: “{overlap.question}” also matches {', '.join(overlap.others)}."
-        for overlap in sorted(plan.overlaps, key=lambda overlap: overlap.line)
-    ]

@@ -118,11 +118,25 @@ class FaqPlan:
         return sorted({key for answered in self.answered if answered.is_moved for key in answered.keys})
 
     def make_document(self) -> Document:
-        """The rows, each with its line; and the phrases to remove."""
+        """The rows, each with its line; and the phrases to remove.
+
+        A new intent is a flow that answers, and returns to what was open; one that exists gets new phrases.
+        """
         tables: dict[str, list[FileRow]] = {}
         for planned in self.planned:
-            for table, row in _write_entry(planned):
-                tables.setdefault(table, []).append(FileRow(row, f"Line {planned.entry.line}"))
+            flow = {
+                "code": planned.code,
+                "title": shorten(planned.name, _NAME),
+                "description": f"The user asks: {shorten_line(planned.questions[0], 400)}",
+                "kind": FlowKind.answer.value,
+                "phrases": list(planned.questions),
+                "answer": planned.entry.answer,
+            }
+            # An intent that exists need not have a code or a name that a flow may have.
+            made = write_rows(flow) if planned.is_new else {_PHRASES: write_phrases(flow)}
+            for table, table_rows in made.items():
+                file_rows = [FileRow(row, f"Line {planned.entry.line}") for row in table_rows]
+                tables.setdefault(table, []).extend(file_rows)
         return Document(tables, Mode.ADD, deleted={_PHRASES: self.removed} if self.removed else {})
 
 
@@ -136,7 +150,12 @@ def plan_faq(lines: Sequence[Line], *, skip: bool, moved: Collection[str] = ()) 
     entries, problems = read_entries(lines)
     existing = _find_existing(snapshot) if skip else {}
     plan = _make_plan(snapshot, entries, problems, existing, moved)
-    taken = _find_taken_questions(snapshot, plan)
+    # The questions that would never reach their answer, with the stored phrases that decide.
+    taken = {
+        fold_question(overlap.question): [row for key in overlap.taking if (row := snapshot.row(rows.Classifier, key))]
+        for overlap in plan.overlaps
+        if overlap.taking
+    }
     if taken:
         takers = existing | {question: [*existing.get(question, ()), *phrases] for question, phrases in taken.items()}
         plan = _make_plan(snapshot, entries, problems, takers, moved)
@@ -170,21 +189,17 @@ def _find_existing(snapshot: Snapshot) -> dict[str, list[rows.Classifier]]:
     return existing
 
 
-def _find_taken_questions(snapshot: Snapshot, plan: FaqPlan) -> dict[str, list[rows.Classifier]]:
-    """The questions of the plan that would never reach their answer, with the stored phrases that decide."""
-    return {
-        fold_question(overlap.question): [row for key in overlap.taking if (row := snapshot.row(rows.Classifier, key))]
-        for overlap in plan.overlaps
-        if overlap.taking
-    }
-
-
 class _Naming:
     """Gives every line its intent: a new one, or one that has the same answer."""
 
     def __init__(self, snapshot: Snapshot, plan: FaqPlan, existing: _Takers, moved: Collection[str]) -> None:
         self._snapshot, self._plan, self._existing, self._moved = snapshot, plan, existing, moved
-        self._answers = _find_answers(snapshot)
+        #: The intents with an answer for any state, and its text.
+        self._answers = {
+            (code(row.intent_code), (row.exact_text or "").strip())
+            for row in snapshot.enabled_rows(rows.Response)
+            if code(row.state_code) == ANY and code(row.response_type) == ResponseType.EXACT
+        }
         #: The lines of the intents that are new.
         self._new: dict[str, Entry] = {}
 
@@ -208,27 +223,29 @@ class _Naming:
             self._plan.skipped.append(question)
             return True
         keys = frozenset(row.pk for row in takers)
+        of_intents: dict[str, set[Any]] = {intent: set() for intent in intents}
+        for row in self._snapshot.enabled_rows(rows.Classifier):
+            if (intent := code(row.intent_code)) in of_intents:
+                of_intents[intent].add(row.pk)
         answered = AnsweredQuestion(
             entry.line,
             question,
             " and ".join(quote_intent(self._snapshot, intent) for intent in intents),
             tuple(describe_phrase(self._snapshot, row) for row in takers),
             keys,
-            any(keys >= self._list_phrase_keys(intent) for intent in intents),
+            any(keys >= of_intent for of_intent in of_intents.values()),
             fold_question(question) in self._moved,
         )
         self._plan.answered.append(answered)
         return not answered.is_moved
-
-    def _list_phrase_keys(self, intent: str) -> set[Any]:
-        return {row.pk for row in self._snapshot.enabled_rows(rows.Classifier) if code(row.intent_code) == intent}
 
     def _plan_entry(self, entry: Entry, questions: tuple[str, ...], known: set[str]) -> None:
         """Add an entry to an intent that has its answer or its name, or to a new one; or note a problem.
 
         `known`: the intents that have one of its questions already.
         """
-        name = entry.name or _name_by_question(questions[0])
+        # The question without its mark, unless it is nothing else.
+        name = entry.name or shorten(questions[0].rstrip(" ?") or questions[0], _NAME)
         target = next((intent for intent in sorted(known) if self._has_answer(intent, entry.answer)), "")
         if not target and entry.name:
             target, problem = self._choose_code(entry)
@@ -236,7 +253,9 @@ class _Naming:
                 self._plan.problems.append(Problem(entry.line, problem))
                 return
         is_new = not target or self._snapshot.row(rows.Intent, target) is None
-        intent_code = target or self._make_code(questions[0])
+        free_code = f"FAQ_{make_code(questions[0]).removeprefix('FAQ_')}"
+        codes = chain((free_code,), (f"{free_code}_{number}" for number in count(2)))
+        intent_code = target or next(filter(self._is_free, codes))
         if is_new:
             self._new[intent_code] = entry
         note = describe_language(entry)
@@ -271,48 +290,12 @@ class _Naming:
             return self._new[intent_code].language
         return read_language(live_settings.read(self._snapshot, LOCALE).value) or DEFAULT
 
-    def _make_code(self, question: str) -> str:
-        """A free code from the first question."""
-        chosen = f"FAQ_{make_code(question).removeprefix('FAQ_')}"
-        numbered = (f"{chosen}_{number}" for number in count(2))
-        return next(each for each in chain((chosen,), numbered) if self._is_free(each))
-
     def _is_free(self, intent_code: str) -> bool:
         return intent_code not in self._new and self._snapshot.row(rows.Intent, intent_code) is None
 
     def _has_answer(self, intent_code: str, answer: str) -> bool:
         """True when the intent gives exactly this answer in any state."""
         return (intent_code, answer) in self._answers
-
-
-def _name_by_question(question: str) -> str:
-    """The question without its mark, unless it is nothing else."""
-    return shorten(question.rstrip(" ?") or question, _NAME)
-
-
-def _find_answers(snapshot: Snapshot) -> frozenset[tuple[str, str]]:
-    """The intents with an answer for any state, and its text."""
-    return frozenset(
-        (code(row.intent_code), (row.exact_text or "").strip())
-        for row in snapshot.enabled_rows(rows.Response)
-        if code(row.state_code) == ANY and code(row.response_type) == ResponseType.EXACT
-    )
-
-
-def _write_entry(planned: PlannedEntry) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The rows of a line: a flow that answers, and returns to what was open; of an intent that exists, new phrases."""
-    flow = {
-        "code": planned.code,
-        "title": shorten(planned.name, _NAME),
-        "description": f"The user asks: {shorten_line(planned.questions[0], 400)}",
-        "kind": FlowKind.answer.value,
-        "phrases": list(planned.questions),
-        "answer": planned.entry.answer,
-    }
-    # An intent that exists need not have a code or a name that a flow may have.
-    tables = write_rows(flow) if planned.is_new else {_PHRASES: write_phrases(flow)}
-    for table, table_rows in tables.items():
-        yield from ((table, row) for row in table_rows)
 
 
 def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:
@@ -374,12 +357,11 @@ def _find_overlap(after: Snapshot, row: rows.Classifier, lines: Mapping[Any, int
     return Overlap(
         lines[row.pk],
         row.pattern or "",
-        tuple(_describe_other(after, other, lines) for other in overlap.others),
+        tuple(
+            f"“{shorten_line(other.pattern, 60)}” of line {lines[other.pk]}"
+            if other.pk in lines
+            else f"the {describe_phrase(after, other)}"
+            for other in overlap.others
+        ),
         tuple(other.pk for other in overlap.taking),
     )
-
-
-def _describe_other(snapshot: Snapshot, other: rows.Classifier, lines: Mapping[Any, int]) -> str:
-    if other.pk in lines:
-        return f"“{shorten_line(other.pattern, 60)}” of line {lines[other.pk]}"
-    return f"the {describe_phrase(snapshot, other)}"

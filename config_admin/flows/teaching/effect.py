@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from config_admin.flows.teaching.lesson import Lesson
 from config_admin.releases.active import snapshots
@@ -180,21 +180,16 @@ def _play_tests(effect: Effect, before: Snapshot, after: Snapshot, now: datetime
     At most `MOST_PLAYED` of the first `MOST_TESTS` tests are played.
     """
     cases = CeTestCase.objects.filter(erased_at=None).order_by("test_case_id").prefetch_related("tags")[:MOST_TESTS]
-    changing = [case for case in cases if _has_changing_message(effect.lesson, case, before, after)]
+    changing = []
+    for case in cases:
+        turns = case.document.get("turns")
+        texts = [turn.get("user") for turn in turns if isinstance(turn, Mapping)] if isinstance(turns, list) else []
+        related = _find_related(effect.lesson, [text for text in texts if isinstance(text, str)])
+        if any(_differ(find_intents(before, text), find_intents(after, text)) for text in related):
+            changing.append(case)
     effect.unplayed = len(changing[MOST_PLAYED:])
     for case in changing[:MOST_PLAYED]:
         passed = play_test(case, before, now).has_passed
         passes = play_test(case, after, now).has_passed
         if passed != passes:
             effect.tests.append(ChangedTest(case.pk, case.title, passes))
-
-
-def _has_changing_message(lesson: Lesson, case: CeTestCase, before: Snapshot, after: Snapshot) -> bool:
-    related = _find_related(lesson, _list_texts(case.document))
-    return any(_differ(find_intents(before, text), find_intents(after, text)) for text in related)
-
-
-def _list_texts(document: Mapping[str, Any]) -> Sequence[str]:
-    turns = document.get("turns")
-    texts = [turn.get("user") for turn in turns if isinstance(turn, Mapping)] if isinstance(turns, list) else []
-    return [text for text in texts if isinstance(text, str)]

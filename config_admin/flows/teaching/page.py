@@ -24,7 +24,7 @@ from config_admin.editing.given_messages import (
 )
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.flows.add_from_page import add_from_page
-from config_admin.flows.compared_phrases import ComparedPhrases, describe_new_phrases
+from config_admin.flows.compared_phrases import describe_new_phrases
 from config_admin.flows.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, Effect, find_effect
 from config_admin.flows.teaching.lesson import Lesson, drop_known_phrases, find_disabled_phrase, find_state
 from config_admin.releases.working_copy import find_working_copy
@@ -100,8 +100,8 @@ def teach(request: HttpRequest) -> HttpResponse:
         "choice": choice,
         "suggestions": suggestions,
         "is_other": choice.intent not in {suggestion.intent for suggestion in suggestions},
-        "intents": _list_intents(snapshot),
-        "reason": reasons.read_reason(request) or _suggest_reason(group),
+        "intents": sorted(map_intent_titles(snapshot).items(), key=lambda item: item[1].casefold()),
+        "reason": reasons.read_reason(request) or ("Messages of the inbox" if group else "A message of a conversation"),
         "back_url": reverse("admin:audit_ceaudit_inbox") if group else "",
         "draft": getattr(request, "ce_draft", None),
         "needs_draft": find_needed_draft(request),
@@ -124,27 +124,26 @@ def _answer_wish(request: HttpRequest, effect: Effect, group: int | None) -> Htt
     return _save(request, effect.lesson, group)
 
 
-def _compare(effect: Effect) -> ComparedPhrases | None:
-    return describe_new_phrases(effect.before, effect.after) if effect.before and effect.after else None
-
-
-def _list_intents(snapshot: Snapshot) -> list[tuple[str, str]]:
-    return sorted(map_intent_titles(snapshot).items(), key=lambda item: item[1].casefold())
-
-
 def _read_choice(request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage]) -> Choice:
     """What was sent; at first all wordings, for the intent in the address."""
-    is_sent = request.method == "POST"
-    choice = _read_sent(request) if is_sent else _offer_messages(request, given)
+    if request.method != "POST":
+        texts = [shorten_line(message.text, _LONGEST) for message in given]
+        each_once = list({text.casefold(): text for text in reversed(texts)}.values())[::-1]
+        offered = [OfferedPhrase(text, is_chosen=True) for text in each_once]
+        choice = Choice(offered, typed=storable(request.GET.get("intent", "")).strip())
+        choice.intent, choice.problem = _read_intent(snapshot, choice.typed)
+        return choice
+    choice = _read_sent(request)
     choice.intent, choice.problem = _read_intent(snapshot, choice.typed)
-    if is_sent and not choice.problem:
-        choice.problem = _find_problem(choice)
+    if choice.problem:
+        return choice
+    if len(choice.chosen) > _MOST_PHRASES:
+        choice.problem = f"At most {_MOST_PHRASES} phrases can be taught at once. Leave some out."
+    elif not choice.intent:
+        choice.problem = "Choose the intent that these messages mean."
+    elif not choice.chosen:
+        choice.problem = "Tick at least one wording, or write one."
     return choice
-
-
-def _offer_messages(request: HttpRequest, given: Sequence[StoredMessage]) -> Choice:
-    offered = [OfferedPhrase(shorten_line(message.text, _LONGEST), is_chosen=True) for message in given]
-    return Choice(_drop_repeated(offered), typed=storable(request.GET.get("intent", "")).strip())
 
 
 def _read_sent(request: HttpRequest) -> Choice:
@@ -158,19 +157,6 @@ def _read_sent(request: HttpRequest) -> Choice:
         typed = other
     more = request.POST.get("more", "")[: _LONGEST * _MOST_PHRASES]
     return Choice(offered, typed=storable(typed).strip(), more=more)
-
-
-def _find_problem(choice: Choice) -> str:
-    """Why the phrases cannot be tried; blank if they can."""
-    if len(choice.chosen) > _MOST_PHRASES:
-        return f"At most {_MOST_PHRASES} phrases can be taught at once. Leave some out."
-    if not choice.intent:
-        return "Choose the intent that these messages mean."
-    return "" if choice.chosen else "Tick at least one wording, or write one."
-
-
-def _drop_repeated(offered: Sequence[OfferedPhrase]) -> list[OfferedPhrase]:
-    return list({phrase.text.casefold(): phrase for phrase in reversed(offered)}.values())[::-1]
 
 
 def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
@@ -207,11 +193,7 @@ def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Ef
         return None
     lesson = Lesson(choice.intent, find_state(snapshot, choice.intent), tuple(phrases))
     texts = inbox().count_message_texts(MOST_MESSAGES) if request.user.has_perm(READ_TURNS) else {}
-    return find_effect(lesson, texts, database_time(), with_tests=_sees_tests(request))
-
-
-def _sees_tests(request: HttpRequest) -> bool:
-    return bool(request.user.has_perm("config_admin.view_cetestcase"))
+    return find_effect(lesson, texts, database_time(), with_tests=request.user.has_perm("config_admin.view_cetestcase"))
 
 
 def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpResponse | dict[str, Any]:
@@ -223,10 +205,6 @@ def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpRespon
         note_taught(request, f"Taught as {lesson.intent}")
         return HttpResponseRedirect(reverse("admin:audit_ceaudit_inbox"))
     return HttpResponseRedirect(workspace_url(lesson.intent))
-
-
-def _suggest_reason(group: int | None) -> str:
-    return "Messages of the inbox" if group else "A message of a conversation"
 
 
 def _build_form_url(request: HttpRequest, choice: Choice) -> str:
@@ -250,10 +228,10 @@ def _describe_effect(request: HttpRequest, snapshot: Snapshot, effect: Effect | 
     """The effect of a lesson as the page shows it; empty if there is no lesson to try."""
     if effect is None:
         return {}
-    titles = map_intent_titles(snapshot)
+    titles, is_compared = map_intent_titles(snapshot), "_compare" in request.POST and effect.before and effect.after
     return {
         "effect": effect,
-        "compared": _compare(effect) if "_compare" in request.POST else None,
+        "compared": describe_new_phrases(effect.before, effect.after) if is_compared else None,
         "lesson_title": titles.get(effect.lesson.intent, effect.lesson.intent),
         "caught_count": sum(message.times for message in effect.list_changed(ChangeKind.CAUGHT)),
         "lists": list(_list_messages(effect, titles)),
@@ -281,14 +259,13 @@ def _list_messages(effect: Effect, titles: Mapping[str, str]) -> Iterator[Messag
     }
     for kind, (title, look, text) in kinds.items():
         if changed := effect.list_changed(kind):
-            shown = [(message, _describe_change(titles, message)) for message in changed[:MOST_SHOWN]]
+            shown = [
+                (message, f"{_name_intents(titles, message.before)} → {_name_intents(titles, message.after)}")
+                if message.before or len(message.after) != 1
+                else (message, "")
+                for message in changed[:MOST_SHOWN]
+            ]
             yield MessageList(title, look, text, shown, len(changed) - len(shown))
-
-
-def _describe_change(titles: Mapping[str, str], message: ChangedMessage) -> str:
-    if not message.before and len(message.after) == 1:
-        return ""
-    return f"{_name_intents(titles, message.before)} → {_name_intents(titles, message.after)}"
 
 
 def _name_intents(titles: Mapping[str, str], intents: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from config_admin.releases.restore_checks import Wanted
 from config_admin.releases.tree import Content
 from config_admin.transfer.document import Document, FileRow, Mode, locate_row
 from config_admin.transfer.import_plan import plan_import
-from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, Contents, list_file_rows
+from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, list_file_rows
 from config_admin.validation.common import CODE
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -88,7 +88,10 @@ def duplicate_topic(snapshot: Snapshot, topic: Topic, new_code: str, title: str)
     Copied phrases are off, because they would compete with the others.
     """
     new = check_new_code(snapshot, topic, new_code, may_stay=False)
-    names, codes = _name_copies(topic, new), topic.rename_codes(new)
+    # The names of tools and MCP servers are unique.
+    tools = [str(row[TOOL_CODE]) for row in topic.own.get(TOOL, {}).values()]
+    servers = [str(row["name"]) for row in topic.own.get(rows.McpServer.table, {}).values()]
+    names, codes = {name: f"{name}_{new.lower()}" for name in (*tools, *servers)}, topic.rename_codes(new)
     copied: dict[str, dict[Any, Content]] = {TOOL: {}}
     for table, members in topic.own.items():
         copied[table] = {pk: _rename_parts(replace_intents(table, row, codes), names) for pk, row in members.items()}
@@ -96,7 +99,13 @@ def duplicate_topic(snapshot: Snapshot, topic: Topic, new_code: str, title: str)
     original = intents[topic.intent.pk]
     copied[INTENT] = intents | {topic.intent.pk: {**original, "display_name": title or original["display_name"]}}
     copied[PHRASES] = {pk: {**row, "enabled": False} for pk, row in phrases.items()}
-    placed = plan_import(_build_document(copied)).placed
+    # An import that adds them gives them numbers of their own.
+    tables = {
+        table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(list_file_rows(copied, table), 1)]
+        for table, members in copied.items()
+        if members
+    }
+    placed = plan_import(Document(tables, Mode.ADD)).placed
     return TopicChange(placed.wanted, tuple(f"{where}: {finding.message}" for where, finding in placed.refused))
 
 
@@ -115,13 +124,6 @@ def delete_topic(topic: Topic) -> TopicChange:
     return TopicChange({table: dict.fromkeys(members) for table, members in topic.own.items()}, tuple(problems))
 
 
-def _name_copies(topic: Topic, new_code: str) -> dict[str, str]:
-    """New names for tools and MCP servers, whose names are unique."""
-    tools = [str(row[TOOL_CODE]) for row in topic.own.get(TOOL, {}).values()]
-    servers = [str(row["name"]) for row in topic.own.get(rows.McpServer.table, {}).values()]
-    return {name: f"{name}_{new_code.lower()}" for name in (*tools, *servers)}
-
-
 def _rename_parts(value: Json, names: Mapping[str, str]) -> Json:
     """A row whose texts name the copies instead of the originals."""
     if not names:
@@ -132,13 +134,3 @@ def _rename_parts(value: Json, names: Mapping[str, str]) -> Json:
     if isinstance(value, Mapping):
         return {name: _rename_parts(inner, names) for name, inner in value.items()}
     return [_rename_parts(inner, names) for inner in value] if isinstance(value, list) else value
-
-
-def _build_document(copied: Contents) -> Document:
-    """The rows as an import that adds them, which gives them numbers of their own."""
-    tables = {
-        table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(list_file_rows(copied, table), 1)]
-        for table, members in copied.items()
-        if members
-    }
-    return Document(tables, Mode.ADD)

@@ -36,8 +36,11 @@ def replace_intent(table: str, content: Content, old: str, new: str) -> Content:
         renamed["intent_code"] = new
     if _as_code(content.get("action")) == "SET_INTENT" and _as_code(content["action_value"]) == old:
         renamed["action_value"] = new
-    if table == rows.Config.table and _is_reset_list(content):
-        renamed["config_value"] = _replace_in_list(content["config_value"], old, new)
+    if table == rows.Config.table:
+        stored = _as_code(content["config_type"]), _as_code(content["config_key"])
+        is_list = stored == (code(RESET_INTENT_CODES.type), code(RESET_INTENT_CODES.key))
+        if is_list and isinstance(content["config_value"], str):
+            renamed["config_value"] = _replace_in_list(content["config_value"], old, new)
     return renamed
 
 
@@ -66,12 +69,6 @@ def mentions_intent(table: str, content: Content, intent: str) -> bool:
 def _as_code(value: Json) -> str:
     """A code; blank for a value that its column cannot hold."""
     return code(value) if isinstance(value, str) else ""
-
-
-def _is_reset_list(content: Content) -> bool:
-    names = RESET_INTENT_CODES.type, RESET_INTENT_CODES.key
-    stored = _as_code(content["config_type"]), _as_code(content["config_key"])
-    return stored == tuple(map(code, names)) and isinstance(content["config_value"], str)
 
 
 def _replace_in_list(text: str, old: str, new: str) -> str:

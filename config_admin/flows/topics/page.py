@@ -155,13 +155,15 @@ def _describe_switch(snapshot: Snapshot, topic: Topic) -> Question:
             f"Switch “{name}” off? No conversation begins it until it is on again. Conversations that are in it "
             "finish it. The rows stay as they are."
         )
+    counts = [(control_plane()[table]._meta, len(rows)) for table, rows in topic.own.items() if table != INTENT]
+    counted = [f"{count} {opts.verbose_name if count == 1 else opts.verbose_name_plural}" for opts, count in counts]
     return Question(
         title=f"Switch {name} {'on' if enabled else 'off'}",
         intro=intro,
         answer=f"Switch {'on' if enabled else 'off'}",
         back_url=workspace_url(topic.code),
         notes=[
-            Refusal(f"Rows that take {'part again' if enabled else 'no part'}: {_count_rows(topic)}."),
+            Refusal(f"Rows that take {'part again' if enabled else 'no part'}: {', '.join(counted) or 'none'}."),
             *_note_questions(snapshot, topic),
             *_note_rows("Rows of other intents that name it", snapshot, topic.references),
         ],
@@ -274,13 +276,6 @@ def _confirm(request: HttpRequest, question: Question, change: TopicChange, targ
     return preview or HttpResponseRedirect(workspace_url(target) if target else list_url)
 
 
-def _count_rows(topic: Topic) -> str:
-    """The rows besides the intent's own, by table."""
-    counts = [(control_plane()[table]._meta, len(rows)) for table, rows in topic.own.items() if table != INTENT]
-    named = (f"{count} {opts.verbose_name if count == 1 else opts.verbose_name_plural}" for opts, count in counts)
-    return ", ".join(named) or "none"
-
-
 def _note_rows(text: str, snapshot: Snapshot, by_table: Contents) -> list[Refusal]:
     links = _link_rows(snapshot, by_table)
     return [Refusal(f"{text}: {len(links)}", links[:NAMED])] if links else []
@@ -316,9 +311,5 @@ def _warn_of_conversations(topic: Topic, what: str) -> list[str]:
     count = len(filter_open_conversations(topic.code).values_list("pk", flat=True)[: COUNTED + 1])
     if not count:
         return []
-    counted = (
-        f"More than {COUNTED} open conversations are"
-        if count > COUNTED
-        else f"{count} open conversation" + (" is" if count == 1 else "s are")
-    )
-    return [f"{counted} in this intent. {what}"]
+    counted = f"More than {COUNTED}" if count > COUNTED else f"{count}"
+    return [f"{counted} open conversation{' is' if count == 1 else 's are'} in this intent. {what}"]

@@ -67,35 +67,28 @@ def collect_topic(snapshot: Snapshot, intent: str) -> Topic | None:
     if stored is None:
         return None
     question_codes = tuple(list_question_codes(snapshot, intent))
-    codes = intent, *question_codes
+    codes, folded = (intent, *question_codes), intent.lower()
     keys: dict[str, list[object]] = {}
     for name in codes:
         for table, members in _list_own_rows(snapshot, name):
             keys.setdefault(table, []).extend(row.pk for row in members)
     own = _load_contents(keys)
+    # The rows with the letters of the code somewhere.
     others = _load_contents(
         {
-            row_type.table: [row.pk for row in _list_candidates(snapshot, row_type, intent)]
+            row_type.table: [texts.row.pk for texts in list_row_texts(snapshot, row_type) if folded in texts.folded]
             for row_type in rows.ROW_TYPES
         }
     )
-    references = {
-        table: {
-            pk: content
-            for pk, content in members.items()
-            if pk not in own.get(table, {}) and replace_intents(table, content, dict.fromkeys(codes, "")) != content
-        }
-        for table, members in others.items()
-    }
-    mentions = {
-        table: {
-            pk: content
-            for pk, content in members.items()
-            if any(mentions_intent(table, content, name) for name in codes)
-        }
-        for table, members in others.items()
-    }
-    return Topic(stored, question_codes, own, _drop_empty(references), _drop_empty(mentions))
+    references: dict[str, dict[object, dict[str, object]]] = {}
+    mentions: dict[str, dict[object, dict[str, object]]] = {}
+    for table, members in others.items():
+        for pk, content in members.items():
+            if pk not in own.get(table, {}) and replace_intents(table, content, dict.fromkeys(codes, "")) != content:
+                references.setdefault(table, {})[pk] = content
+            if any(mentions_intent(table, content, name) for name in codes):
+                mentions.setdefault(table, {})[pk] = content
+    return Topic(stored, question_codes, own, references, mentions)
 
 
 def has_rows_of(snapshot: Snapshot, intent: str) -> bool:
@@ -114,16 +107,6 @@ def _list_own_rows(snapshot: Snapshot, intent: str) -> Iterator[tuple[str, tuple
         yield part.table, tuple(row for tool in tools if (row := snapshot.row(part, tool.pk)))
 
 
-def _list_candidates(snapshot: Snapshot, row_type: type[Row], intent: str) -> Iterator[Row]:
-    """The rows with the letters of the code somewhere."""
-    folded = intent.lower()
-    return (texts.row for texts in list_row_texts(snapshot, row_type) if folded in texts.folded)
-
-
 def _load_contents(keys: Mapping[str, list[object]]) -> dict[str, dict[object, dict[str, object]]]:
     """The rows as stored, in the order of inserting them."""
     return {table: contents(table, keys[table]) for table in control_plane() if keys.get(table)}
-
-
-def _drop_empty(by_table: Mapping[str, dict[object, dict[str, object]]]) -> dict[str, dict[object, dict[str, object]]]:
-    return {table: members for table, members in by_table.items() if members}

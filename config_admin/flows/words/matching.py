@@ -76,8 +76,14 @@ class SoughtWord:
     def take_out(self, text: str) -> str:
         """The text without the word where signs enclose it; other sentences would have a hole and stay."""
         for span in reversed(self.list_spans(text)):
-            if not span.is_computed and (cut := _find_cut(text, span)):
-                text = text[: cut[0]] + text[cut[1] :]
+            if span.is_computed:
+                continue
+            before, after = text[: span.start], text[span.end :]
+            listed = _LISTED_BEFORE.search(before)
+            if listed and _LISTED_AFTER.match(after):
+                text = before[: listed.start()] + after
+            elif before and after and _BRACKETS.get(before[-1]) == after[0]:
+                text = before[:-1].rstrip() + after[1:]
         return text
 
     def list_holes(self, text: str) -> Iterator[str]:
@@ -89,15 +95,3 @@ class SoughtWord:
                     marked, end = f"{marked}{sentence[end : span.start]}[…]", span.end
             if end:
                 yield (marked + sentence[end:]).strip()
-
-
-def _find_cut(text: str, span: Span) -> tuple[int, int] | None:
-    """The part of the text to take out with the word. Returns None where a hole would be left."""
-    before, after = text[: span.start], text[span.end :]
-    listed = _LISTED_BEFORE.search(before)
-    if listed and _LISTED_AFTER.match(after):
-        return listed.start(), span.end
-    if before and after and _BRACKETS.get(before[-1]) == after[0]:
-        blanks = len(before[:-1]) - len(before[:-1].rstrip())
-        return span.start - 1 - blanks, span.end + 1
-    return None

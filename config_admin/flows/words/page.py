@@ -14,7 +14,7 @@ from django.urls import reverse
 from config_admin.editing.confirmation import Question, Refusal, confirm_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.flows.words.matching import SoughtWord
-from config_admin.flows.words.uses import Changed, Use, list_uses, list_uses_in_tests, plan_removal, plan_replacement
+from config_admin.flows.words.uses import Use, list_uses, list_uses_in_tests, plan_removal, plan_replacement
 from config_admin.releases.restore_rows import restore_rows
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn.rows import Response
@@ -112,13 +112,24 @@ def _confirm_change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
         else plan_replacement(editor.snapshot, word, new, tables)
     )
     title = f"Take “{word.text}” out of all texts" if is_removal else f"Replace “{word.text}” by “{new}” in all texts"
+    count = sum(map(len, wanted.values()))
+    verb = f"{'lose' if is_removal else 'get'}{pluralize(count, 's,')}"
+    what = "the word where that leaves no hole in a sentence" if is_removal else "the other word"
+    # They stay as they are: somebody has to mend them.
+    holes = [(use.url, f"{use.name}, {use.location}: {hole}") for use in uses for hole in use.holes if is_removal]
+    stay = pluralize(len(holes), "stays as it is,stay as they are")
+    mend = f"To be mended by hand: {len(holes)} sentence{pluralize(len(holes))} would have a hole, and {stay}"
+    by_hand = [(use.url, f"{use.name}, {use.location}") for use in uses if not use.is_text]
     question = Question(
         title=title,
-        intro=_describe_change(wanted, is_removal=is_removal),
+        intro=f"{count} row{pluralize(count)} {verb} {what}, in one release. Values, codes and tests are not changed.",
         answer="Take out" if is_removal else "Replace",
         back_url=back_url,
         inputs=[*_build_query(word).items(), ("new", new), ("do", do)],
-        notes=[*(_note_holes(uses) if is_removal else ()), *_note_by_hand(uses)],
+        notes=[
+            *_note(mend, holes),
+            *_note(f"Values and names with the word, which are not changed: {len(by_hand)}", by_hand),
+        ],
         reason=title,
         unchanged="No text changes by this. The word is left only in what is listed below.",
     )
@@ -129,26 +140,6 @@ def _confirm_change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
 
 def _build_query(word: SoughtWord) -> dict[str, str]:
     return {"word": word.text, **({"inside": "on"} if word.inside else {})}
-
-
-def _describe_change(wanted: Changed, *, is_removal: bool) -> str:
-    count = sum(map(len, wanted.values()))
-    verb = f"{'lose' if is_removal else 'get'}{pluralize(count, 's,')}"
-    what = "the word where that leaves no hole in a sentence" if is_removal else "the other word"
-    return f"{count} row{pluralize(count)} {verb} {what}, in one release. Values, codes and tests are not changed."
-
-
-def _note_holes(uses: list[Use]) -> list[Refusal]:
-    """The sentences that somebody has to mend: they stay as they are."""
-    holes = [(use.url, f"{use.name}, {use.location}: {hole}") for use in uses for hole in use.holes]
-    count = len(holes)
-    stay = pluralize(count, "stays as it is,stay as they are")
-    return _note(f"To be mended by hand: {count} sentence{pluralize(count)} would have a hole, and {stay}", holes)
-
-
-def _note_by_hand(uses: list[Use]) -> list[Refusal]:
-    links = [(use.url, f"{use.name}, {use.location}") for use in uses if not use.is_text]
-    return _note(f"Values and names with the word, which are not changed: {len(links)}", links)
 
 
 def _note(text: str, links: list[tuple[str, str]]) -> list[Refusal]:

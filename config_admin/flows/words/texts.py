@@ -126,7 +126,9 @@ def _list_parts_of_value(column: str, path: Path, value: Json, *, is_form: bool)
     `is_form`: the value is a form, or part of one: of its keys only the names of properties count.
     """
     if isinstance(value, str):
-        yield Part(column, path, value, is_form and _is_text_of_form(path))
+        is_value = not _VALUES_OF_FORMS.isdisjoint(path)
+        is_text = path[-1] in _TEXTS_OF_FORMS or not _LISTS_OF_TEXTS.isdisjoint(path[-3:-1])
+        yield Part(column, path, value, is_form and is_text and not is_value)
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             if not is_form or path[-1:] == ("properties",):
@@ -137,25 +139,15 @@ def _list_parts_of_value(column: str, path: Path, value: Json, *, is_form: bool)
             yield from _list_parts_of_value(column, (*path, index), inner, is_form=is_form)
 
 
-def _is_text_of_form(path: Path) -> bool:
-    if not _VALUES_OF_FORMS.isdisjoint(path):
-        return False
-    return path[-1] in _TEXTS_OF_FORMS or not _LISTS_OF_TEXTS.isdisjoint(path[-3:-1])
-
-
 def describe_location(table: str, part: Part, read: Read) -> str:
     """Where a text stands, in words: “text”, “question of Number of guests”."""
-    label = _label_key(part) if part.path else ""
+    names = [name for name in part.path if isinstance(name, str)]
+    # The innermost known key counts; a key itself is a name.
+    label = next((_LABELS[name] for name in reversed(names) if name in _LABELS), "")
+    if names[-2:] == ["properties", part.text]:
+        label = "name of a field"
     owner = _find_title(read(part.column), part.path)
     return f"{label or kept_columns(table)[part.column].verbose_name}{f' of {owner}' if owner else ''}"
-
-
-def _label_key(part: Part) -> str:
-    """The name of the innermost known key; a key itself is a name."""
-    names = [name for name in part.path if isinstance(name, str)]
-    if names[-2:] == ["properties", part.text]:
-        return "name of a field"
-    return next((_LABELS[name] for name in reversed(names) if name in _LABELS), "")
 
 
 def _find_title(document: Any, path: Path) -> str:
@@ -183,14 +175,11 @@ def change_texts(table: str, content: Content, change: Callable[[Part, str], str
             continue
         if changed[part.column] is content[part.column]:
             changed[part.column] = deepcopy(content[part.column])
-        _set(changed[part.column], part.path, new)
+        document: Any = changed[part.column]
+        for name in part.path[:-1]:
+            document = document[name]
+        document[part.path[-1]] = _REMOVED if new is None else new
     return {column: _drop_removed(value) for column, value in changed.items()}
-
-
-def _set(document: Any, path: Path, value: str | None) -> None:
-    for name in path[:-1]:
-        document = document[name]
-    document[path[-1]] = _REMOVED if value is None else value
 
 
 #: Takes the place of an entry until all are changed, so that the others keep their index.

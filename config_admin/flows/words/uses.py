@@ -51,42 +51,28 @@ _WHY_TEST = "a test"
 
 def list_uses(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> list[Use]:
     """The texts of these tables with the word: first those in which it may be changed. No query."""
-    uses = [use for row in _list_rows(snapshot, word, tables) for use in _list_uses_of_row(row, word)]
+    uses = []
+    for row in _list_rows(snapshot, word, tables):
+        secret = COLUMNS.get(row.table, ())
+        for part in list_parts(row.table, partial(getattr, row)):
+            if part.column not in secret and (spans := word.list_spans(part.text)):
+                uses += _list_uses_of_part(row, part, word, spans)
     return sorted(uses, key=lambda use: not use.is_text)
-
-
-def _list_rows(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> Iterator[Row]:
-    first = word.folded.split()[0]
-    for row_type in rows.ROW_TYPES:
-        if row_type.table in tables:
-            yield from (row for row, _, folded in list_row_texts(snapshot, row_type) if first in folded)
-
-
-def _list_uses_of_row(row: Row, word: SoughtWord) -> Iterator[Use]:
-    secret = COLUMNS.get(row.table, ())
-    for part in list_parts(row.table, partial(getattr, row)):
-        if part.column not in secret and (spans := word.list_spans(part.text)):
-            yield from _list_uses_of_part(row, part, word, spans)
 
 
 def _list_uses_of_part(row: Row, part: Part, word: SoughtWord, spans: list[Span]) -> Iterator[Use]:
     """The use in words, and the one in names and values."""
-    changeable = [span for span in spans if _may_change(part, span)]
+    changeable = [span for span in spans if part.is_text and not span.is_computed and span.start >= part.fixed]
     if changeable:
         yield _describe_use(row, part, changeable, is_text=True)._replace(holes=_list_holes(part, word))
     if others := [span for span in spans if span not in changeable]:
-        yield _describe_value(row, part, word, others)
-
-
-def _may_change(part: Part, span: Span) -> bool:
-    return part.is_text and not span.is_computed and span.start >= part.fixed
-
-
-def _describe_value(row: Row, part: Part, word: SoughtWord, spans: list[Span]) -> Use:
-    why = _WHY_COMPUTED if part.is_text and spans[0].is_computed else _WHY_VALUE
-    shown = _put_in_words(row, part, word)
-    spans = spans if shown is part else word.list_spans(shown.text)
-    return _describe_use(row, shown, spans, is_text=False)._replace(why=why)
+        why = _WHY_COMPUTED if part.is_text and others[0].is_computed else _WHY_VALUE
+        is_condition = isinstance(row, rows.Rule) and part.column == "match_pattern"
+        # A condition as a sentence, if the word is in it.
+        sentence = describe_condition(part.text) if is_condition else None
+        if sentence and (spans_of_sentence := word.list_spans(sentence)):
+            part, others = part._replace(text=sentence), spans_of_sentence
+        yield _describe_use(row, part, others, is_text=False)._replace(why=why)
 
 
 def _list_holes(part: Part, word: SoughtWord) -> tuple[str, ...]:
@@ -94,13 +80,11 @@ def _list_holes(part: Part, word: SoughtWord) -> tuple[str, ...]:
     return () if is_dropped else tuple(word.list_holes(part.text[part.fixed :]))
 
 
-def _put_in_words(row: Row, part: Part, word: SoughtWord) -> Part:
-    """A condition as a sentence, if the word is in it."""
-    if isinstance(row, rows.Rule) and part.column == "match_pattern":
-        sentence = describe_condition(part.text) or ""
-        if word.list_spans(sentence):
-            return part._replace(text=sentence)
-    return part
+def _list_rows(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> Iterator[Row]:
+    first = word.folded.split()[0]
+    for row_type in rows.ROW_TYPES:
+        if row_type.table in tables:
+            yield from (row for row, _, folded in list_row_texts(snapshot, row_type) if first in folded)
 
 
 def _describe_use(row: Row, part: Part, spans: list[Span], *, is_text: bool) -> Use:
@@ -148,11 +132,12 @@ def plan_replacement(snapshot: Snapshot, word: SoughtWord, new: str, tables: Col
 
 def plan_removal(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> Changed:
     """The rows without the word, where taking it out leaves no hole. One query for each table with the word."""
-    return _plan_change(snapshot, word, tables, partial(_take_out, word))
-
-
-def _take_out(word: SoughtWord, part: Part, text: str) -> str | None:
-    return None if part.is_entry and word.is_whole(text) else word.take_out(text)
+    return _plan_change(
+        snapshot,
+        word,
+        tables,
+        lambda part, text: None if part.is_entry and word.is_whole(text) else word.take_out(text),
+    )
 
 
 def _plan_change(
