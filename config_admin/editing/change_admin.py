@@ -1,7 +1,6 @@
 """Changes of rows in the admin: forms, deletions and list actions, each one release with a reason."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from django.contrib import admin, messages
@@ -24,7 +23,6 @@ from config_admin.validation.save_checks import check_delete
 from config_admin.validation.uses import find_references
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.interfaces.older_templates import Change
 
 
 class ChangeAdmin(ModelAdmin):
@@ -53,12 +51,10 @@ class ChangeAdmin(ModelAdmin):
             open_now.reason = f"{open_now.reason} ({note})"
         reasons.remember(request, reasons.get_subject(obj))
         if form.conversions:
-            items = format_html_join("", "<li>{}: {} → {}</li>", self._describe_conversions(form.conversions))
+            table, lines = self.opts.db_table, form.conversions
+            shown = ((column_label(table, line.field), line.before, line.after) for line in lines)
+            items = format_html_join("", "<li>{}: {} → {}</li>", shown)
             self.message_user(request, format_html("Stored as Jinja2:<ul>{}</ul>", items))
-
-    def _describe_conversions(self, conversions: Iterable[Change]) -> Iterator[tuple[str, str, str]]:
-        for conversion in conversions:
-            yield column_label(self.opts.db_table, conversion.field), conversion.before, conversion.after
 
     def delete_view(self, request: HttpRequest, *args: Any, **options: Any) -> HttpResponse:
         """Ask for confirmation with the uses of the row; the deletion is one release."""
@@ -146,18 +142,12 @@ def collect_deletions(
     going, counts, missing, _ = get_deleted_objects(objects, request, model_admin.admin_site)
     stored = snapshot.table(ROW_TYPE_OF[model_admin.opts.db_table]).by_pk
     rows = [stored[obj.pk] for obj in objects if obj.pk in stored]
-    refusals = [
-        *list_refusals(model_admin, request, rows),
-        *chain.from_iterable(_list_refusals(snapshot, row) for row in rows),
-    ]
-    refusals += [
-        Refusal(finding.message) for finding in model_admin.check_together(snapshot, {obj.pk for obj in objects})
-    ]
+    refusals = list_refusals(model_admin, request, rows)
+    for row in rows:
+        for finding in check_delete(row, snapshot):
+            in_the_way = find_references(snapshot, row) if finding.code == "IN_USE" else ()
+            refusals.append(Refusal(finding.message, tuple(link_rows(in_the_way[:MAX_ROWS]))))
+    together = model_admin.check_together(snapshot, {obj.pk for obj in objects})
+    refusals += [Refusal(finding.message) for finding in together]
     shown = going if len(going) <= MAX_ROWS else [*going[:MAX_ROWS], f"… and {len(going) - MAX_ROWS} more"]
     return shown, counts, missing, list(dict.fromkeys(refusals))
-
-
-def _list_refusals(snapshot: Snapshot, row: Row) -> Iterator[Refusal]:
-    for finding in check_delete(row, snapshot):
-        in_the_way = find_references(snapshot, row) if finding.code == "IN_USE" else ()
-        yield Refusal(finding.message, tuple(link_rows(in_the_way[:MAX_ROWS])))

@@ -72,14 +72,10 @@ def _list_form_fields(editor: EditorContext) -> Iterator[Field]:
             if isinstance(declared, Mapping):
                 # A short name of a fact means the fact.
                 shown = f"context.{name}" if name in known else name
-                yield {"name": shown, "intent": code(schema.intent_code), **_describe_field(declared)}
-
-
-def _describe_field(declared: Mapping[str, Json]) -> Field:
-    kind = find_kind(declared)
-    values = _list_values(declared)
-    described = {"kind": kind, "label": str(declared.get("title") or ""), "values": values}
-    return {key: value for key, value in described.items() if value}
+                title, values = str(declared.get("title") or ""), _list_values(declared)
+                described = {"kind": find_kind(declared), "label": title, "values": values}
+                filled = {key: value for key, value in described.items() if value}
+                yield {"name": shown, "intent": code(schema.intent_code), **filled}
 
 
 def _list_values(declared: Mapping[str, Json]) -> list[str]:

@@ -141,28 +141,22 @@ def confirm_rows(
     """
     reasons.require_reason(request, consent=())
     with record_request(request):
-        _describe_rows(request, question, wanted)
+        by_table, editor = compare_wanted(wanted), get_editor_context(request)
+        question.show_rows(by_table)
+        question.rows = [row._replace(url="") if row.how == "added" else row for row in question.rows]
+        findings = find_new_problems(editor.snapshot, editor.world, wanted)
+        if question.refusals:
+            # The page names the rows that use the intent already.
+            findings = [finding for finding in findings if (finding.table, finding.code) != (Intent.table, "IN_USE")]
+        refusals = [*question.refusals, *list_missing_rights(request, by_table), *refusals_of(findings)]
+        question.refusals = refusals[:MOST_REASONS] if by_table else [Refusal(question.unchanged)]
+        question.warnings = [*question.warnings, *warnings_of(findings)][:MOST_REASONS]
+        in_force = newest()
+        question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
         if not question.store_if_agreed(request, store):
             return ask(request, question, opts)
         messages.success(request, describe_new_release())
     return None
-
-
-def _describe_rows(request: HttpRequest, question: Question, wanted: Wanted) -> None:
-    """Add the rows by table, what the save checks say, and missing rights."""
-    by_table = compare_wanted(wanted)
-    question.show_rows(by_table)
-    question.rows = [row._replace(url="") if row.how == "added" else row for row in question.rows]
-    editor = get_editor_context(request)
-    findings = find_new_problems(editor.snapshot, editor.world, wanted)
-    if question.refusals:
-        # The page names the rows that use the intent already.
-        findings = [finding for finding in findings if (finding.table, finding.code) != (Intent.table, "IN_USE")]
-    refusals = [*question.refusals, *list_missing_rights(request, by_table), *refusals_of(findings)]
-    question.refusals = refusals[:MOST_REASONS] if by_table else [Refusal(question.unchanged)]
-    question.warnings = [*question.warnings, *warnings_of(findings)][:MOST_REASONS]
-    in_force = newest()
-    question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
 
 
 def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:
@@ -182,10 +176,8 @@ def list_missing_rights(request: HttpRequest, by_table: RowDifferences) -> list[
         for action in dict.fromkeys(_ACTIONS[row.how] for row in rows):
             if not getattr(model_admin, f"has_{action}_permission")(request):
                 right = f"{opts.app_label}.{action}_{opts.model_name}"
-                message = (
-                    f"You may not {action} {opts.verbose_name_plural}: only {describe_groups_with(right)}. Ask one."
-                )
-                refusals.append(Refusal(message))
+                who = describe_groups_with(right)
+                refusals.append(Refusal(f"You may not {action} {opts.verbose_name_plural}: only {who}. Ask one."))
         contents = {(row.pk, at): content for row in rows for at, content in enumerate(row[1:]) if content is not None}
         refusals += list_refusals(model_admin, request, compile_rows(table, contents).rows)
     return list(dict.fromkeys(refusals))

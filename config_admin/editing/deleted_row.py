@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from unfold.admin import ModelAdmin
 
 from config_admin.editing.links import row_url
@@ -35,7 +35,12 @@ class DeletedRowAdmin(ModelAdmin):
         deleted_row = self._find_deleted_row(object_id) if request.method == "POST" and object_id else None
         if deleted_row and "_saveasnew" not in request.POST:
             held: Any = request
-            held.deleted_row, held.POST = deleted_row, self._complete(request.POST, deleted_row)
+            data = request.POST.copy()
+            # The fields that the form of a stored row lacks.
+            for name in getattr(self, "fixed_fields", ()):
+                column = self.opts.get_field(name)
+                data.setdefault(name, str(getattr(deleted_row.last, column.attname)))
+            held.deleted_row, held.POST = deleted_row, data
             object_id, extra_context = None, {**(extra_context or {}), "deleted_row": deleted_row}
         response: HttpResponse = super().changeform_view(request, object_id, form_url, extra_context)
         return response
@@ -60,11 +65,3 @@ class DeletedRowAdmin(ModelAdmin):
             return None
         last = self.model.history.get(pk=deletion.history_id).instance
         return DeletedRow(last, deletion, row_name(table, pk), row_url(table, pk, "history"))
-
-    def _complete(self, sent: QueryDict, deleted_row: DeletedRow) -> QueryDict:
-        """The submitted data, with the fields that the form of a stored row lacks."""
-        data = sent.copy()
-        for name in getattr(self, "fixed_fields", ()):
-            column = self.opts.get_field(name)
-            data.setdefault(name, str(getattr(deleted_row.last, column.attname)))
-        return data

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from django import forms
-from django.http import QueryDict
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
@@ -141,7 +140,9 @@ class Meeting:
             if chosen == THEIRS:
                 self._set_field(name, theirs[name])
             elif chosen == BOTH:
-                self._type(name, str(self.form.data.get(TEXT + name, "")))
+                text = str(self.form.data.get(TEXT + name, ""))
+                self._send(name, text)
+                self.form.cleaned_data[name] = self.form.fields[name].clean(text)
 
     def _show(self, base: Content | None, theirs: Content, undecided: Sequence[str]) -> None:
         """Take the fields that only they changed, and show both sides of the fields that differ."""
@@ -162,16 +163,10 @@ class Meeting:
             self._send(name, as_text(field, value))
             self.form.cleaned_data[name] = to_input_value(field, value)
 
-    def _type(self, name: str, text: str) -> None:
-        """Set a field of the form to a typed text."""
-        self._send(name, text)
-        self.form.cleaned_data[name] = self.form.fields[name].clean(text)
-
     def _send(self, name: str, text: str | None) -> None:
         """Change what was submitted, as if the user had sent this text; None removes the input."""
-        data: QueryDict = self.form.data.copy()
+        self.form.data = data = self.form.data.copy()
         if text is None:
             data.pop(name, None)
         else:
             data[name] = text
-        self.form.data = data

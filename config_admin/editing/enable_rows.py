@@ -26,7 +26,6 @@ from config_admin.validation.draft import overlaid
 from config_admin.validation.findings import Finding
 from config_admin.validation.save_checks import check_row
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
-from convengine.engine.turn.snapshot import Snapshot
 
 #: How many rows and findings the page shows.
 SHOWN = 20
@@ -45,7 +44,8 @@ def switch(
         model_admin.message_user(request, f"All selected rows are already {word}.", messages.INFO)
         return None
     editor = get_editor_context(request)
-    drafts = _make_drafts(editor.snapshot, model_admin.model._meta.db_table, pks, enabled)
+    stored = editor.snapshot.table(ROW_TYPE_OF[model_admin.model._meta.db_table]).by_pk
+    drafts: dict[Any, Row] = {pk: replace(stored[pk], enabled=enabled) for pk in pks if pk in stored}
     findings = _check_drafts(editor, drafts, everything=enabled)
     refusals = [*list_refusals(model_admin, request, drafts.values()), *refusals_of(findings)]
     if not enabled:
@@ -57,16 +57,8 @@ def switch(
             request, f"{changed} {model_ngettext(model_admin.opts, changed)} {word}.", messages.SUCCESS
         )
         return None
-    return ask(
-        request,
-        _build_question(model_admin, request, drafts, refusals, warnings_of(findings), enabled),
-        model_admin.opts,
-    )
-
-
-def _make_drafts(snapshot: Snapshot, table: str, pks: list[Any], enabled: bool) -> Mapping[Any, Row]:
-    stored = snapshot.table(ROW_TYPE_OF[table]).by_pk
-    return {pk: replace(stored[pk], enabled=enabled) for pk in pks if pk in stored}
+    question = _build_question(model_admin, request, drafts, refusals, warnings_of(findings), enabled)
+    return ask(request, question, model_admin.opts)
 
 
 def _check_drafts(editor: EditorContext, drafts: Mapping[Any, Row], *, everything: bool) -> list[Finding]:

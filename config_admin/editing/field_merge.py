@@ -51,7 +51,11 @@ def list_merges(
             continue
         outcome = _choose_outcome(was, now, own, is_open=base is None or name in undecided)
         if outcome:
-            yield _build_merge(form, name, outcome, (was, now, own))
+            table, (stored, newest, typed) = form._meta.model._meta.db_table, map(as_json, (was, now, own))
+            base_text = text_of({name: mask_value(table, name, stored)}, name)
+            sides = diff_column(table, name, stored, newest), diff_column(table, name, stored, typed)
+            combined = combine_sides(field, was, now, own) if outcome == CHOOSE else None
+            yield FieldMerge(name, str(field.label), outcome, base_text, *sides, combined)
 
 
 def _choose_outcome(was: Any, now: Any, own: Any, *, is_open: bool) -> str:
@@ -66,17 +70,6 @@ def _choose_outcome(was: Any, now: Any, own: Any, *, is_open: bool) -> str:
     if _is_equal_value(was, own):
         return THEIRS
     return MINE if _is_equal_value(was, now) else CHOOSE
-
-
-def _build_merge(form: forms.ModelForm, name: str, outcome: str, sides: tuple[Any, Any, Any]) -> FieldMerge:
-    """A field of both sides, with the differences to the stored value before (`sides`: before, now, own)."""
-    table, field = form._meta.model._meta.db_table, form.fields[name]
-    was, now, own = (as_json(value) for value in sides)
-    theirs, mine = diff_column(table, name, was, now), diff_column(table, name, was, own)
-    combined = combine_sides(field, *sides) if outcome == CHOOSE else None
-    return FieldMerge(
-        name, str(field.label), outcome, text_of({name: mask_value(table, name, was)}, name), theirs, mine, combined
-    )
 
 
 def combine_sides(field: forms.Field, was: Any, now: Any, own: Any) -> str | None:
@@ -111,23 +104,20 @@ def combine_texts(base: str, theirs: str, mine: str) -> str:
     if sum(map(len, parts)) > 2 * MAX_PARTS:
         parts = [text.splitlines(keepends=True) for text in texts]
     gap = "\n" if any("\n" in text for text in texts) else " "
-    return "".join(_merge_parts(parts[0], parts[1], parts[2], gap))
+    merged: list[str] = []
+    starts: tuple[int, ...] = (0, 0, 0)
+    # Between the words that all three have, both sides are joined.
+    for ends in [*_anchors(*parts), tuple(map(len, parts))]:
+        sides = ("".join(part[start:end]) for part, start, end in zip(parts, starts, ends, strict=True))
+        merged += [_join_sides(*sides, gap), *parts[0][ends[0] : ends[0] + 1]]
+        starts = tuple(end + 1 for end in ends)
+    return "".join(merged)
 
 
 def combine_json(base: Json, theirs: Json, mine: Json) -> Json:
     """Both changes of a document, key by key; if both set one path, mine wins. Lists keep the additions of both."""
     merged = _merge_values(base, theirs, mine)
     return mine if merged is ABSENT else merged
-
-
-def _merge_parts(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str], gap: str) -> Iterator[str]:
-    """The parts of the merged text; between the words that all three have, both sides are joined."""
-    at_b = at_t = at_m = 0
-    for b, t, m in [*_anchors(base, theirs, mine), (len(base), len(theirs), len(mine))]:
-        yield _join_sides("".join(base[at_b:b]), "".join(theirs[at_t:t]), "".join(mine[at_m:m]), gap)
-        if b < len(base):
-            yield base[b]
-        at_b, at_t, at_m = b + 1, t + 1, m + 1
 
 
 def _join_sides(base: str, theirs: str, mine: str, gap: str) -> str:
@@ -188,14 +178,9 @@ def _merge_values(base: Json, theirs: Json, mine: Json) -> Json:
 
 
 def _merge_lists(base: Sequence[Json], theirs: Sequence[Json], mine: Sequence[Json]) -> list[Json]:
-    was, now = {_get_item_key(item) for item in base}, {_get_item_key(item) for item in mine}
-    their_keys = {_get_item_key(item) for item in theirs}
-    kept_items = [item for item in theirs if _get_item_key(item) in now or _get_item_key(item) not in was]
-    return [*kept_items, *(item for item in mine if _get_item_key(item) not in their_keys | was)]
-
-
-def _get_item_key(item: Json) -> bytes:
-    return canonical(item)
+    was, now, their_keys = (set(map(canonical, items)) for items in (base, mine, theirs))
+    of_theirs = [item for item in theirs if canonical(item) in now or canonical(item) not in was]
+    return [*of_theirs, *(item for item in mine if canonical(item) not in their_keys | was)]
 
 
 def _has_equal_text(value: Json, other: Json) -> bool:

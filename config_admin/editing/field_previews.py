@@ -101,11 +101,13 @@ def try_condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResu
         return PreviewResult(fault.reason, failed=True, notes=[fault.remedy or ""])
     verdict = evaluate_rule(rule, moment.session)
     notes = _Notes().scope(rule, moment).lines
+    # In words; the field of a row keeps its name.
+    name_field = fact_name if code(rule.rule_type) == RuleType.CONDITION else str
     operands = [
         {
             **operand,
             **{name: _format_json(operand.get(name)) for name in ("value", "literal")},
-            "name": _name_compared(rule, operand),
+            "name": name_field(str(operand.get("path"))),
             "phrase": _describe_row(rule, operand),
         }
         for operand in verdict.operands
@@ -113,12 +115,6 @@ def try_condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResu
     return PreviewResult(
         "The condition is met." if verdict.matched else "No match.", verdict.matched, operands, notes=notes
     )
-
-
-def _name_compared(rule: rows.Rule, operand: Mapping[str, Json]) -> str:
-    """What was compared, in words; the field of a row keeps its name."""
-    path = str(operand.get("path"))
-    return path if code(rule.rule_type) == RuleType.CONDITION else fact_name(path)
 
 
 def _describe_row(rule: rows.Rule, operand: Mapping[str, Json]) -> str:
@@ -166,16 +162,14 @@ def try_phrase(row: rows.Classifier, name: str, moment: SampleTurn) -> PreviewRe
     return replace(outcome, notes=[*outcome.notes, *others[:10]])
 
 
+@choose_making(Making.PREVIEW)
 def _try_edited_row(row: rows.Classifier, snapshot: Snapshot, text: str | None) -> PreviewResult:
     """Try a phrase as if it were saved: the intents that the message means, and how sure it is of them."""
     if not has_words(row.pattern):
         return PreviewResult("This phrase has no word, so it matches no message.", failed=True)
-    with choose_making(Making.PREVIEW):
-        return _match_edited_phrase(code(row.intent_code), _replace_phrase(snapshot, row), text)
-
-
-def _match_edited_phrase(own: str, edited: Snapshot, text: str | None) -> PreviewResult:
-    """Which intents a text leads to with the edited phrase, and whether that is only its own one."""
+    table = snapshot.table(rows.Classifier)
+    with_row = Table(table.name, (*(other for other in table.rows if other.pk != row.pk), replace(row, enabled=True)))
+    edited = Snapshot(snapshot.config_version, {**snapshot.tables, table.name: with_row}, snapshot.defaults)
     phrase_matches, intents = match_phrases(edited, text), find_intents(edited, text)
     notes = [
         f"Pattern {other.pk} of {other.intent_code} matches, too." for other in list_matching_patterns(edited, text)[:1]
@@ -187,17 +181,11 @@ def _match_edited_phrase(own: str, edited: Snapshot, text: str | None) -> Previe
     scores = [match.confidence for match in phrase_matches.hits]
     notes.append(describe_needed_score(edited, phrase_matches.min_confidence, scores))
     account = build_phrase_account(edited, text) if text and has_words(text) else None
+    own = code(row.intent_code)
     headline = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
     if own in intents and len(intents) > 1:
         headline = f"The user is asked to choose between {join_names(intents)}."
     return PreviewResult(headline, intents == (own,), account=account, notes=notes)
-
-
-def _replace_phrase(snapshot: Snapshot, row: rows.Classifier) -> Snapshot:
-    """The configuration with the row as it is edited."""
-    table = snapshot.table(rows.Classifier)
-    edited = Table(table.name, (*(other for other in table.rows if other.pk != row.pk), replace(row, enabled=True)))
-    return Snapshot(snapshot.config_version, {**snapshot.tables, table.name: edited}, snapshot.defaults)
 
 
 def try_policy(row: rows.Policy, name: str, moment: SampleTurn) -> PreviewResult:

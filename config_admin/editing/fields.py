@@ -148,13 +148,11 @@ class PickerInput(UnfoldAdminTextInputWidget):
         names = f"{(attrs or {}).get('id', name)}_options"
         field = super().render(name, value, {**(attrs or {}), "list": names}, renderer)
         options = format_html_join(
-            "", "<option{}>{}</option>", ((_render_attributes(option), option.label) for option in self._options)
+            "",
+            "<option{}>{}</option>",
+            ((flatatt({"value": each.value, **_list_attributes(each)}), each.label) for each in self._options),
         )
         return format_html('<div class="ce-picker">{}<datalist id="{}">{}</datalist></div>', field, names, options)
-
-
-def _render_attributes(option: Option) -> SafeString:
-    return flatatt({"value": option.value, **_list_attributes(option)})
 
 
 def field_of(column: "models.Field[Any, Any]", options: Sequence[Option] | None, *, depends: str, code: bool) -> Any:

@@ -33,11 +33,9 @@ def read_given_messages(request: HttpRequest) -> list[StoredMessage]:
     if group is not None:
         write_outside(lambda: access_log().log_row_access(request, None))
         return inbox().list_group_messages(group)
-    turn = CeConversationHistory.objects.filter(pk=read_number(request, "message_of") or 0).first()
-    if turn is None:
-        return []
-    write_outside(lambda: access_log().log_row_access(request, turn))
-    return [StoredMessage(turn.pk, turn.user_input.strip())] if turn.user_input and turn.user_input.strip() else []
+    turn = _find_turn(request)
+    text = (turn.user_input or "").strip() if turn else ""
+    return [StoredMessage(turn.pk, text)] if turn and text else []
 
 
 def read_given_words(request: HttpRequest) -> str:
@@ -48,11 +46,16 @@ def read_given_words(request: HttpRequest) -> str:
     start, end = read_number(request, "start"), read_number(request, "end")
     if start is None or end is None or not request.user.has_perm(READ_TURNS):
         return ""
+    turn = _find_turn(request)
+    return (turn.user_input or "")[start:end].strip() if turn else ""
+
+
+def _find_turn(request: HttpRequest) -> CeConversationHistory | None:
+    """The turn that the address names. The access is logged."""
     turn = CeConversationHistory.objects.filter(pk=read_number(request, "message_of") or 0).first()
-    if turn is None:
-        return ""
-    write_outside(lambda: access_log().log_row_access(request, turn))
-    return (turn.user_input or "")[start:end].strip()
+    if turn is not None:
+        write_outside(lambda: access_log().log_row_access(request, turn))
+    return turn
 
 
 def note_taught(request: HttpRequest, what: str) -> None:

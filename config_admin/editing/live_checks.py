@@ -140,28 +140,22 @@ class LiveChecksAdmin(PagesAdmin):
     def _bind_form(self, request: HttpRequest, more: Mapping[str, str] | None = None) -> Any:
         """The form of the admin, bound to the posted values and to the stored row, if one is named.
 
-        `more`: values that replace posted ones. Raises PermissionDenied.
+        A deleted row counts as new. `more`: values that replace posted ones. Raises PermissionDenied, and Http404 if
+        there never was such a row.
         """
-        pk = request.POST.get(PK)
-        stored = self._find_stored_row(pk) if pk else None
+        stored, key = None, {self.opts.pk.attname: request.POST.get(PK)}
+        try:
+            if request.POST.get(PK):
+                stored = self.model._default_manager.filter(**key).first()
+                if stored is None and not self.model.history.filter(**key).exists():
+                    raise Http404
+        except ValueError as error:
+            raise Http404 from error
         if not self._may(request, stored):
             raise PermissionDenied
         data = request.POST.copy()
         data.update(more or {})
         return self.get_form(request, stored, change=stored is not None)(data, instance=stored)
-
-    def _find_stored_row(self, pk: str) -> Any:
-        """The stored row. Returns None for a deleted one, which counts as new. Raises Http404 if there never was
-        one.
-        """
-        key = {self.opts.pk.attname: pk}
-        try:
-            row = self.model._default_manager.filter(**key).first()
-            if row is None and not self.model.history.filter(**key).exists():
-                raise Http404
-        except ValueError as error:
-            raise Http404 from error
-        return row
 
     def _may(self, request: HttpRequest, stored: Any) -> bool:
         return bool(self.has_change_permission(request, stored) if stored else self.has_add_permission(request))

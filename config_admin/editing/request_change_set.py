@@ -43,10 +43,8 @@ def describe_new_release() -> SafeString | str:
     if change is None:
         return ""
     get_released_head()
-    if copy := find_working_copy():
-        return (
-            f"It is saved in the draft “{copy.title}”. Conversations do not use it yet." if copy.changed else UNCHANGED
-        )
+    if find_working_copy():
+        return describe_saved_draft()
     if change.release is None:
         return UNCHANGED
     return format_html(

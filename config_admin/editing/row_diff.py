@@ -1,7 +1,7 @@
 """What differs between two configurations, for people: counted by table, shown by row and by column."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -79,8 +79,14 @@ def build_comparison(request: HttpRequest, differences: RowDifferences) -> Compa
     start = keys.index(behind) + 1 if behind in keys else 0
     page = wanted[start : start + SHOWN]
     more = len(wanted) - start - len(page)
+    counts = {table: Counter(row.how for row in rows) for table, rows in differences.items()}
     return Comparison(
-        tables=list(_list_counts(request, differences, only)),
+        tables=[
+            TableCount(
+                table_title(table), *(count[how] for how in HOW), _build_url(request, **{TABLE: table}), only == table
+            )
+            for table, count in counts.items()
+        ],
         rows=[changed_row(table, row, request) for table, row in page],
         total=sum(map(len, differences.values())),
         skipped=start,
@@ -116,13 +122,6 @@ def changed_row(table: str, row: RowDifference, request: HttpRequest | None = No
         row.how,
         changes(table, row.before, row.after),
     )
-
-
-def _list_counts(request: HttpRequest, differences: RowDifferences, only: str) -> Iterator[TableCount]:
-    for table, rows in differences.items():
-        counts, url = Counter(row.how for row in rows), _build_url(request, **{TABLE: table})
-        numbers = counts["added"], counts["changed"], counts["removed"]
-        yield TableCount(table_title(table), *numbers, url, is_shown=only == table)
 
 
 def _build_url(request: HttpRequest, **params: Any) -> str:

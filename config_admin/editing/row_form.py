@@ -44,8 +44,14 @@ class RowBoundField(BoundField):
             self.help_text = format_html('<span id="{}_helptext">{}</span>', self.auto_id, self.help_text)
 
     def as_widget(self, *args: Any, **options: Any) -> SafeString:
-        """The input, and its warnings."""
-        return format_html("{}{}", super().as_widget(*args, **options), self._render_warnings())
+        """The input, and its warnings as a list."""
+        widget, findings = super().as_widget(*args, **options), self._field_findings()
+        if not findings:
+            return widget
+        items = format_html_join(
+            "", "<li>{} {}</li>", ((finding.message, code_link(finding.code)) for finding in findings)
+        )
+        return format_html('{}<ul class="ce-warnings" id="{}_warning">{}</ul>', widget, self.auto_id, items)
 
     @property
     def aria_describedby(self) -> str | None:
@@ -58,16 +64,6 @@ class RowBoundField(BoundField):
     def _field_findings(self) -> Sequence[Finding]:
         form: Any = self.form
         return [finding for finding in form.warnings if form.field_name(finding) == self.name]
-
-    def _render_warnings(self) -> SafeString:
-        """The warnings about one field as a list in HTML; blank if there are none."""
-        findings = self._field_findings()
-        if not findings:
-            return SafeString()
-        items = format_html_join(
-            "", "<li>{} {}</li>", ((finding.message, code_link(finding.code)) for finding in findings)
-        )
-        return format_html('<ul class="ce-warnings" id="{}_warning">{}</ul>', self.auto_id, items)
 
 
 class RowForm(forms.ModelForm):
@@ -137,19 +133,16 @@ class RowForm(forms.ModelForm):
     @property
     def labelled_warnings(self) -> list[tuple[str, str, str]]:
         """Field id, label and text of each new warning, for the list at the top."""
-        return [self._describe_finding(finding, self.field_name(finding)) for finding in self.new_warnings]
-
-    def _describe_finding(self, finding: Finding, name: str | None) -> tuple[str, str, str]:
-        return (self[name].id_for_label, str(self[name].label), finding.message) if name else ("", "", finding.message)
+        named = [(self.field_name(finding), finding.message) for finding in self.new_warnings]
+        return [
+            (self[name].id_for_label, str(self[name].label), text) if name else ("", "", text) for name, text in named
+        ]
 
     def field_name(self, finding: Finding) -> str | None:
         """The form field of a finding. Returns None if there is none."""
-        named = self._names.get(finding.field or "", finding.field)
+        names = {column.attname: column.name for column in self.instance._meta.concrete_fields}
+        named = names.get(finding.field or "", finding.field)
         return named if named in self.fields else None
-
-    @property
-    def _names(self) -> dict[str, str]:
-        return {column.attname: column.name for column in self.instance._meta.concrete_fields}
 
     def _post_clean(self) -> None:
         """Fill the row and run the save checks; Django's own validation comes after them."""
@@ -168,13 +161,10 @@ class RowForm(forms.ModelForm):
             if not self.has_error(name):
                 self.add_error(name, value.problem)
         if not self.errors:
-            self._convert()
+            # Older template forms become Jinja2, as the warning said.
+            values, self.conversions = convert_row(self.instance._meta.db_table, vars(self.instance))
+            self.cleaned_data.update(values)
             super()._post_clean()  # type: ignore[misc]  # The stubs leave Django's hook out.
-
-    def _convert(self) -> None:
-        """Convert older template forms to Jinja2, as the warning said."""
-        values, self.conversions = convert_row(self.instance._meta.db_table, vars(self.instance))
-        self.cleaned_data.update(values)
 
     def _findings(self, row: Row) -> list[Finding]:
         editor = get_editor_context(self.request)

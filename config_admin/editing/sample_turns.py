@@ -1,9 +1,7 @@
 """What a row is tried on: a typed text, or a moment of a stored turn."""
 
 import uuid
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import NamedTuple, Never
 
 from django.utils import formats, timezone
@@ -15,7 +13,7 @@ from convengine.engine.turn.recording import Playback
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.turn.trail import AuditEvent, Trail
+from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.files.json_text import read_json
 from convengine.files.unreadable import Unreadable
@@ -106,19 +104,17 @@ def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None
     if record is None:
         raise ValueError("This turn is no longer stored.")
     turn = turn_reader().rebuild_turn(record)
-    event = next(_find_events(turn, phase, step), None)
+    begun = (
+        event
+        for event in turn.trail.events
+        if (event.payload.get("rulePhase") == phase if phase else event.stage == STEP_ENTER and event.step == step)
+    )
+    event = next(begun, None)
     if event is not None:
         return SampleTurn(event.session, turn, is_stored=True)
     what = f"The rules of phase {phase} were not evaluated" if phase else f"{step} did not run"
     note = f"{what} in this turn. The facts at the end of the turn are used." if phase or step else ""
     return SampleTurn(turn.trail.events[-1].session, turn, note, is_stored=True)
-
-
-def _find_events(turn: Turn, phase: str | None, step: str | None) -> Iterator[AuditEvent]:
-    for event in turn.trail.events:
-        begins = event.stage == STEP_ENTER and event.step == step
-        if event.payload.get("rulePhase") == phase if phase else begins:
-            yield event
 
 
 def list_recent_turns(intent: str) -> list[Choice]:
@@ -130,10 +126,10 @@ def list_recent_turns(intent: str) -> list[Choice]:
     rows = list(replayable.values_list("turn_id", "user_input", "intent_code", "state_code", "created_at")[:LOOKED_AT])
     rows.sort(key=lambda row: code(row[2]) != code(intent))
     return [
-        Choice(str(turn_id), f"“{shorten_line(text, 60)}” · {own} / {state} · {_format_moment(made)}")
+        Choice(
+            str(turn_id),
+            f"“{shorten_line(text, 60)}” · {own} / {state} · "
+            f"{formats.date_format(timezone.localtime(made), 'DATETIME_FORMAT')}",
+        )
         for turn_id, text, own, state, made in rows[:OFFERED]
     ]
-
-
-def _format_moment(moment: datetime) -> str:
-    return formats.date_format(timezone.localtime(moment), "DATETIME_FORMAT")

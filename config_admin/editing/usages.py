@@ -38,19 +38,15 @@ class Group(NamedTuple):
 def group_usages(snapshot: Snapshot, row: Row) -> list[Group]:
     """The groups, in the order of the kinds of use."""
     groups = groupby(list_uses(snapshot, row), key=lambda use: (use.how, use.row.table))
-    return [_group(how, table, [use.row for use in members]) for (how, table), members in groups]
+    listed = [(how, table, [use.row for use in members]) for (how, table), members in groups]
+    return [
+        Group(how, table_label(table), [link_of(row) for row in members[:SHOWN]], max(len(members) - SHOWN, 0))
+        for how, table, members in listed
+    ]
 
 
 def link_of(row: Row) -> Link:
     """The link of a row; an intent links to its workspace."""
-    url = workspace_url(row.intent_code) if isinstance(row, rows.Intent) else row_url(row.table, row.pk)
-    return Link(url, row_name(row.table, row.pk), _describe_row(row), row.enabled)
-
-
-def _group(how: str, table: str, members: list[Row]) -> Group:
-    links = [link_of(row) for row in members[:SHOWN]]
-    return Group(how, table_label(table), links, max(len(members) - SHOWN, 0))
-
-
-def _describe_row(row: Row) -> str:
-    return row.name if isinstance(row, rows.Intent) else name_row(row.table, row)
+    if isinstance(row, rows.Intent):
+        return Link(workspace_url(row.intent_code), row_name(row.table, row.pk), row.name, row.enabled)
+    return Link(row_url(row.table, row.pk), row_name(row.table, row.pk), name_row(row.table, row), row.enabled)
