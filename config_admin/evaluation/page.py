@@ -72,7 +72,11 @@ def _start(request: HttpRequest) -> HttpResponse:
         content = file.read(_LARGEST_FILE + 1)
         if len(content) > _LARGEST_FILE:
             raise EvaluationError(f"{file.name}: a file has at most {_LARGEST_FILE // 1_000_000} MB. Split it.")
-        labelled = _read_apart(storable(file.name or ""), content)
+        upload_name = storable(file.name or "")
+        try:
+            labelled = read_apart(content, read_upload, upload_name, content)
+        except Unreadable as error:
+            raise EvaluationError(f"{upload_name}: {error.problem}") from None
         if len(labelled.messages) > _MOST_MESSAGES:
             raise EvaluationError(f"{file.name}: a file has at most {_MOST_MESSAGES:,} messages. Split it.")
     for note in labelled.notes:
@@ -80,14 +84,6 @@ def _start(request: HttpRequest) -> HttpResponse:
     user = request.user.get_username()
     run = start_evaluation(name, user, labelled.messages, storable(file.name or "") if file else "")
     return HttpResponseRedirect(_url(run))
-
-
-def _read_apart(name: str, content: bytes) -> LabelledFiles:
-    """The messages of a file. Raises EvaluationError."""
-    try:
-        return read_apart(content, read_upload, name, content)
-    except Unreadable as error:
-        raise EvaluationError(f"{name}: {error.problem}") from None
 
 
 @page(
@@ -174,7 +170,10 @@ class _Results:
     def describe(self) -> dict[str, Any]:
         """The parts of the page."""
         intents, fields = self._document.get("intents"), self._document.get("fields")
-        parts: dict[str, Any] = {"notes": self._document["notes"], "pair": self._pair and self._describe_pair()}
+        parts: dict[str, Any] = {
+            "notes": self._document["notes"],
+            "pair": self._pair and tuple(map(self._name, self._pair)),
+        }
         if intents:
             matrix = build_matrix(intents)
             parts |= {
@@ -183,7 +182,7 @@ class _Results:
                 "more_pairs": self._find_next(len(intents["confusions"]), _PAIRS, "confusions"),
                 "pair_count": len(intents["confusions"]),
                 "matrix": matrix and self._describe_matrix(matrix),
-                "undecided": self._list_undecided(intents["undecided"]),
+                "undecided": list(map(self._describe_message, self._take(intents["undecided"], "undecided", _LISTED))),
                 "undecided_count": len(intents["undecided"]),
                 "more_undecided": self._find_next(len(intents["undecided"]), _LISTED, "undecided"),
                 "intents": [
@@ -224,9 +223,6 @@ class _Results:
             return [self._describe_confusion(each, each["count"]) for each in chosen]
         return [self._describe_confusion(each, _EXAMPLES) for each in self._take(confusions, "confusions", _PAIRS)]
 
-    def _list_undecided(self, undecided: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        return [self._describe_message(each) for each in self._take(undecided, "undecided", _LISTED)]
-
     def _describe_confusion(self, confusion: Mapping[str, Any], most: int) -> dict[str, Any]:
         return {
             "name": self._name(confusion["intent"]),
@@ -260,10 +256,6 @@ class _Results:
 
     def _link(self, phrase_id: int | None) -> str:
         return "" if phrase_id is None else find_readable_url(self._request, rows.Classifier.table, phrase_id)
-
-    def _describe_pair(self) -> tuple[str, str]:
-        intent, decided = self._pair or ("", "")
-        return self._name(intent), self._name(decided)
 
     def _describe_matrix(self, matrix: Matrix) -> dict[str, Any]:
         return {

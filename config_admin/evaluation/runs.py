@@ -10,7 +10,6 @@ from django.db import transaction
 from config_admin.evaluation.models import CeEvaluation
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.evaluation.configuration import evaluate_messages, validate_configuration
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.evaluation.read import EvaluationError
@@ -81,7 +80,10 @@ def perform_evaluation(key: int) -> None:
                 evaluations.report(run.pk, document=document, measures=measures, config_version=snapshot.config_version)
     finally:
         CeEvaluation.objects.filter(pk=key).update(messages=[])
-        _remove_old()
+        # All but the newest evaluations go: their results have messages.
+        newest = CeEvaluation.objects.order_by("-pk").values_list("pk", flat=True)[KEPT - 1 : KEPT].first()
+        if newest is not None:
+            CeEvaluation.objects.filter(pk__lt=newest).exclude(status__in=OPEN).delete()
 
 
 def _evaluate(run: CeEvaluation, snapshot: Snapshot) -> dict[str, Any]:
@@ -121,10 +123,3 @@ def _describe_failure(error: Exception) -> str:
     if isinstance(error, EvaluationError):
         return str(error)
     return "The evaluation failed. The server log has the details."
-
-
-def _remove_old() -> None:
-    """Remove all but the newest evaluations: their results have messages."""
-    newest = CeEvaluation.objects.order_by("-pk").values_list("pk", flat=True)[KEPT - 1 : KEPT].first()
-    if newest is not None:
-        CeEvaluation.objects.filter(pk__lt=newest).exclude(status__in=OPEN).delete()

@@ -3,6 +3,7 @@
 import re
 import uuid
 from collections.abc import Iterable, Mapping
+from itertools import chain, count
 
 from django.apps import apps
 from django.db import transaction
@@ -221,9 +222,5 @@ def _clean_folder(folder: str) -> str:
 def find_free_name(name: str) -> str:
     """The name, with a number if a test has it already."""
     taken = set(CeTestCase.objects.filter(name__startswith=name).values_list("name", flat=True))
-    if name not in taken:
-        return name
-    number = 2
-    while f"{name}-{number}" in taken:
-        number += 1
-    return f"{name}-{number}"
+    names = chain([name], (f"{name}-{number}" for number in count(2)))
+    return next(each for each in names if each not in taken)

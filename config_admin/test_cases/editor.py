@@ -193,20 +193,16 @@ def _take_ticks(expect: dict[str, Json]) -> Iterator[Tick]:
     """The expectations that the form has an input for; they are taken out."""
     for name, kind in KINDS.items():
         if name == FIELD:
-            yield from _take_fields(expect)
+            context = expect.get(kind.key) or {}
+            shown = {path: read for path, matcher in context.items() if (read := _read_field(matcher))}
+            yield from (Tick(FIELD, True, read.value, read.mode, path) for path, read in shown.items())
+            if rest := {path: matcher for path, matcher in context.items() if path not in shown}:
+                expect[kind.key] = rest
+            else:
+                expect.pop(kind.key, None)
         elif (read := kind.read(expect.get(kind.key))) is not None:
             del expect[kind.key]
             yield Tick(name, True, read.value, read.mode)
-
-
-def _take_fields(expect: dict[str, Json]) -> Iterator[Tick]:
-    context = expect.get("context") or {}
-    shown = {path: read for path, matcher in context.items() if (read := _read_field(matcher))}
-    yield from (Tick(FIELD, True, read.value, read.mode, path) for path, read in shown.items())
-    if rest := {path: matcher for path, matcher in context.items() if path not in shown}:
-        expect["context"] = rest
-    else:
-        expect.pop("context", None)
 
 
 # --- kinds of expectations ----------------------------------------------------------------------------------------
@@ -355,19 +351,16 @@ def _list_observed(seen: SeenTurn) -> Iterator[Tick]:
         yield _observe(ANSWER, value)
     for kind in (INTENT, STATE):
         yield _observe(kind, str(seen.body.get(kind) or ""))
-    yield from _list_observed_fields(seen.body.get("context"))
-    yield _observe(TASKS, "\n".join(f"{bean}:{method}" for bean, method in seen.task_calls))
-    tools = (_write_tool_call(call["tool_code"] or "", call["args"]) for call in seen.tool_calls)
-    yield _observe(TOOLS, "\n".join(tools))
-
-
-def _list_observed_fields(context: Json) -> Iterator[Tick]:
+    context = seen.body.get("context")
     fields = context.items() if isinstance(context, dict) else ()
     shown = [(key, value) for key, value in fields if key not in INTERNAL_BRANCHES and not key.startswith("_")]
     for key, value in shown[:_FIELDS]:
         if isinstance(value, str | int | float | bool):
             path = f"$.{key}" if key.replace("_", "").isalnum() else f"$['{key}']"
             yield _observe(FIELD, _write_value(value), path)
+    yield _observe(TASKS, "\n".join(f"{bean}:{method}" for bean, method in seen.task_calls))
+    tools = (_write_tool_call(call["tool_code"] or "", call["args"]) for call in seen.tool_calls)
+    yield _observe(TOOLS, "\n".join(tools))
 
 
 def _observe(kind: str, text: str, name: str = "") -> Tick:
@@ -380,23 +373,18 @@ def _build_turn(turn: EditorTurn, number: int) -> dict[str, Json]:
         raise TestRefused(f"Turn {number}, details: {', '.join(unknown)} has an input of its own.")
     expect = _parse(turn.more, f"Turn {number}, more expectations")
     for tick in turn.ticks:
-        if tick.is_checked:
-            _add_expectation(expect, tick, number)
+        if not tick.is_checked:
+            continue
+        key = tick.spec.key
+        try:
+            written = tick.spec.write(tick.value, tick.mode if tick.mode in MODES else EQUALS)
+        except ValueError as error:
+            raise TestRefused(f"Turn {number}, {tick.spec.label}: {error}") from None
+        if tick.kind == FIELD:
+            written = {tick.name: written}
+        expect[key] = {**expect.get(key, {}), **written} if tick.kind in (ANSWER, FIELD) else written
     built = {"user": turn.user if turn.has_message else None, **details}
     return {**built, "expect": expect} if expect else built
-
-
-def _add_expectation(expect: dict[str, Json], tick: Tick, number: int) -> None:
-    kind = tick.spec
-    try:
-        written = kind.write(tick.value, tick.mode if tick.mode in MODES else EQUALS)
-    except ValueError as error:
-        raise TestRefused(f"Turn {number}, {kind.label}: {error}") from None
-    if tick.kind == ANSWER:
-        written = {**expect.get(kind.key, {}), **written}
-    elif tick.kind == FIELD:
-        written = {**expect.get(kind.key, {}), tick.name: written}
-    expect[kind.key] = written
 
 
 def _dump(document: Json) -> str:

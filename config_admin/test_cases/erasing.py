@@ -69,9 +69,9 @@ def find_tests_with(texts: Collection[str]) -> Sequence[int]:
     if not texts:
         return []
     tests = CeTestCase.objects.filter(erased_at=None).prefetch_related("tags").order_by("pk")
-    return [case.pk for case in tests.iterator(chunk_size=100) if any(text in _write_out(case) for text in texts)]
-
-
-def _write_out(case: CeTestCase) -> str:
-    """Everything that somebody wrote in a test, as one text."""
-    return canonical([build_full_document(case), case.folder]).decode()
+    # Everything that somebody wrote in a test, as one text.
+    written = (
+        (case.pk, canonical([build_full_document(case), case.folder]).decode())
+        for case in tests.iterator(chunk_size=100)
+    )
+    return [pk for pk, whole in written if any(text in whole for text in texts)]

@@ -83,12 +83,8 @@ def describe_problems(state: GateState) -> Iterator[str]:
         yield f"The gate needs tests with the tag {tags}, and no test has it. Tag a test, or change Releases/GATE."
     if state.failed:
         noun = "test fails" if len(state.failed) == 1 else "tests fail"
-        yield f"{len(state.failed)} {noun} on this draft: {_name(state.failed)}."
+        named, more = "; ".join(f"“{title}”" for title in state.failed[:_NAMED]), len(state.failed) - _NAMED
+        yield f"{len(state.failed)} {noun} on this draft: {named}{f' and {more} more' if more > 0 else ''}."
     if state.missing:
         noun = "test has" if len(state.missing) == 1 else "tests have"
         yield f"{len(state.missing)} {noun} no result on this state of the draft. Run the tests with the tag {tags}."
-
-
-def _name(titles: Sequence[str]) -> str:
-    named = "; ".join(f"“{title}”" for title in titles[:_NAMED])
-    return f"{named} and {len(titles) - _NAMED} more" if len(titles) > _NAMED else named

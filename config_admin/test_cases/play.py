@@ -14,7 +14,6 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.play.expectations import find_misses
 from convengine.play.in_memory import MemoryPlayer
-from convengine.play.seen_turn import SeenTurn
 
 #: How many lines of an explanation are stored for a turn.
 _LINES = 60
@@ -55,22 +54,18 @@ def play_test(case: CeTestCase, snapshot: Snapshot, now: datetime) -> Verdict:
             to_plain({"turn": number, "where": miss.where, "expected": miss.expected, "got": miss.actual})
             for miss in misses
         ]
-        verdict.turns.append(_describe_turn(seen, is_explained=bool(misses)))
+        described = {
+            "user": seen.message,
+            "answer": to_plain(seen.payload.get("value")),
+            "intent": seen.intent,
+            "state": seen.state,
+        }
+        verdict.turns.append(described | ({"lines": seen.explanation[:_LINES]} if misses else {}))
         verdict.positions.append([list(position) for position in seen.positions])
         decided.update(dict.fromkeys(seen.deciding_rows))
     verdict.deciding_rows = [[table, pk, hash_row(snapshot.find_row(table, pk))] for table, pk in decided]
     verdict.milliseconds = round((time.monotonic() - began) * 1000)
     return verdict
-
-
-def _describe_turn(turn: SeenTurn, *, is_explained: bool) -> dict[str, Json]:
-    return {
-        "user": turn.message,
-        "answer": to_plain(turn.payload.get("value")),
-        "intent": turn.intent,
-        "state": turn.state,
-        **({"lines": turn.explanation[:_LINES]} if is_explained else {}),
-    }
 
 
 def hash_row(row: Row | None) -> str:

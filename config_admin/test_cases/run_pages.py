@@ -162,7 +162,9 @@ class TestRunAdmin(ReadOnlyAdmin):
             "selection": Selection.read(run.selection).describe(),
             "percent": 100 * run.done // run.total if run.total else 100,
             "seconds": round(run.milliseconds / 1000, 1),
-            "results": [(result, _describe_first(result)) for result in results],
+            "results": [
+                (result, _describe_failure(result.failures[0]) if result.failures else None) for result in results
+            ],
             "next": next_after,
             "shows_all": shows_all,
             "may_run": request.user.has_perm(RUN),
@@ -206,7 +208,15 @@ class TestRunAdmin(ReadOnlyAdmin):
             "original": run,
             "result": result,
             "run": run,
-            "turns": _build_turns(result),
+            "turns": [
+                {
+                    **turn,
+                    "number": number,
+                    "answer": _show(turn.get("answer")),
+                    "failures": [_describe_failure(each) for each in result.failures if each["turn"] == number],
+                }
+                for number, turn in enumerate(result.turns, start=1)
+            ],
             "general": [_describe_failure(each) for each in result.failures if each["turn"] is None],
             "since": since,
             "changes": [_describe_change(request, each) for each in since["rows"]] if since else [],
@@ -220,21 +230,15 @@ class TestRunAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "config_admin/test_result.html", context)
 
 
-def _describe_first(result: CeTestResult) -> dict[str, Any] | None:
-    return _describe_failure(result.failures[0]) if result.failures else None
-
-
 def _describe_failure(failure: dict[str, Any]) -> dict[str, Any]:
     """An expectation that did not hold, for a page."""
     where = failure["where"]
     key = where.removeprefix("expect.")
     name = key.split(".")[0].split("[")[0]
     operator = key.removeprefix(name).lstrip(".")
-    expected = failure["expected"]
+    text = _show(failure["expected"])
     if name == "response" and operator in ("contains", "matches"):
-        text = f"{operator} {_show(expected)}"
-    else:
-        text = _show(expected)
+        text = f"{operator} {text}"
     label = EXPECTATIONS[name].label if name in EXPECTATIONS else _PLACES.get(where, key)
     path = (
         operator[2:-2].removeprefix("$.") if name in ("context", "input_params") and operator.startswith("['") else ""
@@ -252,18 +256,6 @@ def _show(value: Any) -> str:
     return value if isinstance(value, str) else "nothing" if value is None else shorten_json(value)
 
 
-def _build_turns(result: CeTestResult) -> list[dict[str, Any]]:
-    return [
-        {
-            **turn,
-            "number": number,
-            "answer": _show(turn.get("answer")),
-            "failures": [_describe_failure(each) for each in result.failures if each["turn"] == number],
-        }
-        for number, turn in enumerate(result.turns, start=1)
-    ]
-
-
 def _describe_change(request: HttpRequest, change: dict[str, str]) -> dict[str, str]:
     table, pk = change["table"], change["pk"]
     return {
@@ -277,9 +269,5 @@ def _describe_change(request: HttpRequest, change: dict[str, str]) -> dict[str, 
 
 def _list_releases(since: dict[str, Any] | None, run: CeTestRun) -> list[Any]:
     """The releases between the last pass and this run, newest first."""
-    if not since or not since["config_version"] or not run.config_version:
-        return []
-    if since["config_version"] >= run.config_version:
-        return []
-    releases, _ = release_history().between(since["config_version"], run.config_version)
-    return list(releases)
+    first, last = since["config_version"] if since else None, run.config_version
+    return list(release_history().between(first, last)[0]) if first and last and first < last else []

@@ -167,7 +167,13 @@ def _play_all(run: CeTestRun, snapshot: Snapshot, note: Callable[[CeTestCase, Ve
     now = began = time.monotonic()
     at = database_time()
     for case in _iterate_cases(run):
-        verdict = _play_safely(case, snapshot, at)
+        try:
+            verdict = play_test(case, snapshot, at)
+        except Exception as error:
+            log.error("test not played", test=case.name, error=str(error), exc_info=error)
+            text = f"{type(error).__name__}: {error}"
+            failure = {"turn": None, "where": "test", "expected": "turns that can be played", "got": text}
+            verdict = Verdict([failure])
         note(case, verdict)
         # Turns of other threads come first.
         time.sleep(_PAUSE)
@@ -185,15 +191,6 @@ def _iterate_cases(run: CeTestRun) -> Iterator[CeTestCase]:
     while cases := list(query.filter(pk__gt=last).order_by("pk")[:_BATCH]):
         yield from cases
         last = cases[-1].pk
-
-
-def _play_safely(case: CeTestCase, snapshot: Snapshot, now: Any) -> Verdict:
-    try:
-        return play_test(case, snapshot, now)
-    except Exception as error:
-        log.error("test not played", test=case.name, error=str(error), exc_info=error)
-        text = f"{type(error).__name__}: {error}"
-        return Verdict([{"turn": None, "where": "test", "expected": "turns that can be played", "got": text}])
 
 
 def _store(run: CeTestRun, snapshot: Snapshot, played: Sequence[tuple[CeTestCase, Verdict]], began: float) -> None:
