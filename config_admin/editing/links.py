@@ -39,6 +39,12 @@ def find_readable_url(request: HttpRequest, table: str, pk: Any, page: str = "ch
     return row_url(table, pk, page) if is_readable else ""
 
 
+def list_visible_tables(request: HttpRequest) -> set[str]:
+    """The tables that this user may see."""
+    models, admins = control_plane(), admin.site.get_model_admin
+    return {table for table, model in models.items() if admins(model).has_view_or_change_permission(request)}
+
+
 def put_back_url(table: str, pk: Any, config_version: int) -> str:
     """The page that asks whether to restore a row as it was in a release."""
     opts = control_plane()[table]._meta

@@ -16,12 +16,11 @@ from django.views.decorators.http import require_GET
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.links import release_url, settings_url
+from config_admin.editing.links import list_visible_tables, release_url, settings_url
 from config_admin.editing.usages import link_of
 from config_admin.manual import prose
 from config_admin.releases.working_copy import write_outside
 from config_admin.validation.labels import column_label
-from config_admin.validation.stored_columns import control_plane
 from config_admin.validation.uses import RowTexts, list_row_texts
 from config_admin.workplace.recent_rows import find_recent_rows
 from convengine.engine.text.compare import code
@@ -87,9 +86,13 @@ def find(request: HttpRequest) -> HttpResponse:
 
 def _search_all(request: HttpRequest, text: str) -> SearchResults:
     conversation = [*_find_conversation(request, text), *_find_participant_hits(request, text)]
-    results = search(
-        get_editor_context(request).snapshot, text, _list_visible_tables(request), list(_list_page_hits(request))
-    )
+    places = [page for section in list_places(request) for page in section["items"]]
+    chapters = [chapter for _, of_part in prose.contents() for chapter in of_part]
+    pages = [Hit(page["link"], page["title"], page["help"]) for page in places] + [
+        Hit(reverse("manual_chapter", args=[chapter.slug]), chapter.title, "Chapter of the manual")
+        for chapter in chapters
+    ]
+    results = search(get_editor_context(request).snapshot, text, list_visible_tables(request), pages)
     return SearchResults([*conversation, *results.hits], len(conversation) + results.total)
 
 
@@ -97,24 +100,6 @@ def _find_recent_hits(request: HttpRequest) -> SearchResults:
     recent = find_recent_rows(request.user, get_editor_context(request).snapshot, RECENT)
     hits = [Hit(link.url, link.name, link.about, "recently opened", enabled=link.enabled) for link in recent]
     return SearchResults(hits, len(hits))
-
-
-def _list_visible_tables(request: HttpRequest) -> set[str]:
-    """The tables that this user may see."""
-    return {
-        table
-        for table, model in control_plane().items()
-        if admin.site.get_model_admin(model).has_view_or_change_permission(request)
-    }
-
-
-def _list_page_hits(request: HttpRequest) -> Iterator[Hit]:
-    for section in list_places(request):
-        for page in section["items"]:
-            yield Hit(page["link"], page["title"], page["help"])
-    for _, chapters in prose.contents():
-        for chapter in chapters:
-            yield Hit(reverse("manual_chapter", args=[chapter.slug]), chapter.title, "Chapter of the manual")
 
 
 def _find_conversation(request: HttpRequest, text: str) -> Iterator[Hit]:
@@ -162,10 +147,16 @@ def search(snapshot: Snapshot, text: str, tables: Collection[str], pages: Sequen
         return SearchResults((), 0)
     named = [hit for hit in pages if _has_all(f"{hit.name} {hit.about}".lower(), words)]
     if rows.Config.table in tables:
-        named += _find_settings(words)
+        named += [
+            Hit(settings_url(setting), setting.label, f"{setting.name} · {setting.help}")
+            for setting in CATALOGUE.values()
+            if _has_all(f"{setting.label} {setting.name} {setting.help}".lower(), words)
+        ]
     ranked = sorted(_rank_rows(snapshot, words, tables), key=lambda each: each[0])
     best = (_build_hit(row, words) for _, row in islice(ranked, SHOWN))
-    release = _find_release(snapshot, text)
+    number = parse_whole_number(text.lower().removeprefix("release").strip(), snapshot.config_version)
+    about = "Release of the configuration"
+    release = [Hit(release_url(number), f"Release {number}", about)] if number else []
     return SearchResults([*release, *named, *best][:SHOWN], len(release) + len(named) + len(ranked))
 
 
@@ -202,25 +193,9 @@ def _build_hit(texts: RowTexts, words: Sequence[str]) -> Hit:
     for wanted in (" ".join(words), *words):
         for name, text in texts.texts.items():
             if (start := text.lower().find(wanted)) >= 0:
-                before, match, after = _cut_excerpt(text, start, len(wanted))
+                end = start + len(wanted)
+                before = f"{'…' if start > _BEFORE else ''}{text[max(start - _BEFORE, 0) : start]}"
+                match, after = text[start:end], f"{text[end : end + _AFTER]}{'…' if end + _AFTER < len(text) else ''}"
                 label = column_label(texts.row.table, name)
                 return Hit(link.url, link.name, link.about, label, before, match, after, link.enabled)
     return Hit(link.url, link.name, link.about, enabled=link.enabled)
-
-
-def _cut_excerpt(text: str, start: int, length: int) -> tuple[str, str, str]:
-    end = start + length
-    before = f"{'…' if start > _BEFORE else ''}{text[max(start - _BEFORE, 0) : start]}"
-    after = f"{text[end : end + _AFTER]}{'…' if end + _AFTER < len(text) else ''}"
-    return before, text[start:end], after
-
-
-def _find_settings(words: Sequence[str]) -> Iterator[Hit]:
-    for setting in CATALOGUE.values():
-        if _has_all(f"{setting.label} {setting.name} {setting.help}".lower(), words):
-            yield Hit(settings_url(setting), setting.label, f"{setting.name} · {setting.help}")
-
-
-def _find_release(snapshot: Snapshot, text: str) -> list[Hit]:
-    number = parse_whole_number(text.lower().removeprefix("release").strip(), snapshot.config_version)
-    return [Hit(release_url(number), f"Release {number}", "Release of the configuration")] if number else []

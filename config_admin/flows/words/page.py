@@ -4,7 +4,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.contrib import admin
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import pluralize
@@ -13,6 +12,7 @@ from django.urls import reverse
 
 from config_admin.editing.confirmation import Question, Refusal, confirm_rows
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import list_visible_tables
 from config_admin.flows.words.matching import SoughtWord
 from config_admin.flows.words.uses import Use, list_uses, list_uses_in_tests, plan_removal, plan_replacement
 from config_admin.releases.restore_rows import restore_rows
@@ -70,7 +70,7 @@ def _render_uses(request: HttpRequest, form: WordForm, change: ChangeForm) -> Ht
     """The page with the uses of the sought word that the user may see."""
     uses: list[Use] = []
     if form.is_bound and form.is_valid():
-        uses = list_uses(get_editor_context(request).snapshot, form.sought(), _list_tables(request))
+        uses = list_uses(get_editor_context(request).snapshot, form.sought(), list_visible_tables(request))
         if request.user.has_perm("config_admin.view_cetestcase"):
             uses += list_uses_in_tests(form.sought())
     shown = Paginator(uses, PER_PAGE).get_page(request.GET.get("page"))
@@ -90,19 +90,10 @@ def _render_uses(request: HttpRequest, form: WordForm, change: ChangeForm) -> Ht
     return TemplateResponse(request, "config_admin/words.html", context)
 
 
-def _list_tables(request: HttpRequest) -> set[str]:
-    """The tables that this user may see."""
-    return {
-        table
-        for table, model in control_plane().items()
-        if admin.site.get_model_admin(model).has_view_or_change_permission(request)
-    }
-
-
 def _confirm_change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
     """Ask before the word is replaced or removed in all texts; when confirmed, do it and return to the list."""
     word, new, do = form.sought(), form.cleaned_data["new"], form.cleaned_data["do"]
-    editor, tables = get_editor_context(request), _list_tables(request)
+    editor, tables = get_editor_context(request), list_visible_tables(request)
     back_url = f"{reverse('admin:config_admin_ceresponse_words')}?{urlencode(_build_query(word))}"
     uses = list_uses(editor.snapshot, word, tables)
     is_removal = do == _TAKE_OUT
