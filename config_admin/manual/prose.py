@@ -85,7 +85,10 @@ def chapter(slug: str) -> Prose:
     source = (_FOLDER / f"{slug}.md").read_text()
     tokens = _READER.parse(source)
     title = next((after.content for token, after in pairwise(tokens) if token.tag == "h1"), slug)
-    _name_headings(tokens)
+    for heading, inside in pairwise(tokens):
+        if heading.type == "heading_open":
+            # Made of its words, as links between the files expect.
+            heading.attrSet("id", re.sub(r"[^\w\- ]", "", inside.content.lower()).strip().replace(" ", "-"))
     paragraphs = tuple(_list_paragraphs(tokens))
     return Prose(slug, title, _write_html(tokens), source.lower(), paragraphs)
 
@@ -183,20 +186,9 @@ def _list_paragraphs(tokens: Sequence[Token]) -> Iterator[Paragraph]:
         if opening.type == "heading_open" and opening.tag != "h1":
             anchor, heading = str(opening.attrGet("id") or ""), inside.content
         elif inside.type == "inline" and opening.type != "heading_open":
-            yield Paragraph(anchor, heading, _write_plain(inside))
-
-
-def _write_plain(token: Token) -> str:
-    """The text of a paragraph without marks."""
-    parts = (" " if child.type == "softbreak" else child.content for child in token.children or ())
-    return "".join(parts)
-
-
-def _name_headings(tokens: Sequence[Token]) -> None:
-    """Give headings ids made from their words, as links between the files expect."""
-    for heading, inside in pairwise(tokens):
-        if heading.type == "heading_open":
-            heading.attrSet("id", re.sub(r"[^\w\- ]", "", inside.content.lower()).strip().replace(" ", "-"))
+            # The text without marks.
+            parts = (" " if child.type == "softbreak" else child.content for child in inside.children or ())
+            yield Paragraph(anchor, heading, "".join(parts))
 
 
 def _resolve_address(address: str) -> str:

@@ -19,13 +19,16 @@ CONFIGURATION, RECORD = "Tables of the configuration", "Tables of the audit trai
 
 def make_table_chapters() -> Iterator[Chapter]:
     """A chapter for each table, those of the configuration first."""
-    ours = [model for model in apps.get_models() if model._meta.db_table.startswith("ce_") and not _is_history(model)]
+    models_with_history = (model for model in apps.get_models() if model._meta.db_table.startswith("ce_"))
+    ours = [model for model in models_with_history if not hasattr(model, "history_type")]
     for model in sorted(ours, key=lambda model: (model._meta.db_table not in ROW_TYPE_OF, model._meta.db_table)):
         table = model._meta.db_table
         about = " ".join(filter(None, [_read_menu_help().get(model._meta.label, ""), plain(model.__doc__)]))
         part = CONFIGURATION if table in ROW_TYPE_OF else RECORD
         title = f"{str(model._meta.verbose_name)[:1].upper()}{str(model._meta.verbose_name)[1:]}"
-        itself = Entry(table, title, about, table, tuple(_list_keys(model)), chapters=RELATED_CHAPTERS.get(table, ()))
+        key: NaturalKey | None = getattr(model, "natural_key", None)
+        facts = (("Natural key in files", ", ".join(key.columns)),) if key else ()
+        itself = Entry(table, title, about, table, facts, chapters=RELATED_CHAPTERS.get(table, ()))
         yield Chapter(
             table,
             title,
@@ -35,21 +38,10 @@ def make_table_chapters() -> Iterator[Chapter]:
         )
 
 
-def _list_keys(model: type[models.Model]) -> Iterator[tuple[str, str]]:
-    """How files identify the rows of a configuration table."""
-    key: NaturalKey | None = getattr(model, "natural_key", None)
-    if key:
-        yield "Natural key in files", ", ".join(key.columns)
-
-
 @cache
 def _read_menu_help() -> Mapping[str, str]:
     """The help of each model's page in the sidebar."""
     return {entry.model: entry.help for section in reversed(list_sections()) for entry in reversed(section.entries)}
-
-
-def _is_history(model: type[models.Model]) -> bool:
-    return hasattr(model, "history_type")
 
 
 def _make_column_entry(model: type[models.Model], field: Any) -> Entry:
@@ -95,7 +87,7 @@ _TYPES: Sequence[tuple[type[Any], str]] = (
 
 def _list_facts(field: Any) -> Iterator[tuple[str, str]]:
     if field.model._meta.db_table in ROW_TYPE_OF:
-        yield "Type", _describe_type(field)
+        yield "Type", next((name for kind, name in _TYPES if isinstance(field, kind)), "text")
         if _is_required(field):
             yield "Required", "yes"
     if default := _describe_default(field):
@@ -104,10 +96,6 @@ def _list_facts(field: Any) -> Iterator[tuple[str, str]]:
         yield "Unique", "Values must be unique."
     if not field.choices and (getattr(field, "max_length", None) or 999) <= 200:
         yield "Maximum length", f"{field.max_length} characters"
-
-
-def _describe_type(field: Any) -> str:
-    return next((name for kind, name in _TYPES if isinstance(field, kind)), "text")
 
 
 def _is_required(field: Any) -> bool:

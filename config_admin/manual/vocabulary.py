@@ -1,7 +1,7 @@
 """Chapters of groups, words (phases, actions, vocabularies, steps, events, stages), settings, codes and metrics."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
@@ -33,13 +33,24 @@ def make_word_chapters() -> Iterator[Chapter]:
     """Phases, actions, all other words; then steps, events and stages."""
     yield Chapter("phases", "Phases of rules", plain(RulePhase.__doc__), tuple(_list_phase_entries()), WORDS)
     about = "What a rule does when its condition is met, and the value that each action needs."
-    yield Chapter("actions", "Actions of rules", about, tuple(_list_action_entries()), WORDS)
+    actions = [
+        Entry(
+            f"action.{action.name}",
+            action.label,
+            action.help,
+            action.name,
+            (("Value", action.value if action.value_required else f"{action.value} (optional)"),),
+        )
+        for action in vocabulary.list_actions().values()
+    ]
+    yield Chapter("actions", "Actions of rules", about, tuple(actions), WORDS)
     yield Chapter(
         "words", "Types, modes and statuses", "The allowed values of columns.", tuple(_list_word_entries()), WORDS
     )
     yield Chapter("steps", "Steps", "The steps of a turn, in their order.", tuple(_list_step_entries()), TURNS)
     about = "The events that progress texts can use. ANY stands for all of them."
-    yield Chapter("events", "Events of progress texts", about, tuple(_list_event_entries()), TURNS)
+    texts = {name: PARTS.get(name) or STAGES[name].help for name in DETERMINANTS}
+    yield Chapter("events", "Events of progress texts", about, _list_codes("event", texts), TURNS)
     about = "Every event of the audit trail has one of these stages."
     yield Chapter("stages", "Stages of the audit trail", about, tuple(_list_stage_entries()), TURNS)
 
@@ -61,12 +72,6 @@ def _list_phase_entries() -> Iterator[Entry]:
         yield Entry(f"phase.{phase.value}", phase.label, phase.help, phase.value, facts)
 
 
-def _list_action_entries() -> Iterator[Entry]:
-    for action in vocabulary.list_actions().values():
-        needed = action.value if action.value_required else f"{action.value} (optional)"
-        yield Entry(f"action.{action.name}", action.label, action.help, action.name, (("Value", needed),))
-
-
 def _list_word_entries() -> Iterator[Entry]:
     for words in list_vocabularies():
         if words not in (RulePhase, enums.RuleAction):
@@ -79,11 +84,6 @@ def _list_step_entries() -> Iterator[Entry]:
         module, _, name = path.rpartition(".")
         step = getattr(import_module(module), name)
         yield Entry(f"step.{name}", step_label(name), plain(step.__doc__), name)
-
-
-def _list_event_entries() -> Iterator[Entry]:
-    for name in sorted(DETERMINANTS):
-        yield Entry(f"event.{name}", in_words(name), PARTS.get(name) or STAGES[name].help, name)
 
 
 def _list_stage_entries() -> Iterator[Entry]:
@@ -152,13 +152,13 @@ def make_code_chapters() -> Iterator[Chapter]:
             SETTINGS,
         )
     about = "Messages at a field when a row is saved. Errors prevent saving. Warnings ask for confirmation once."
-    yield Chapter("checks", "Codes of save checks", about, tuple(_list_check_entries()), CODES_PART)
+    yield Chapter("checks", "Codes of save checks", about, _list_codes("check", CODES), CODES_PART)
     about = "Findings of the health check, in addition to the save checks."
-    yield Chapter("health", "Codes of the health check", about, tuple(_list_health_entries()), CODES_PART)
+    yield Chapter("health", "Codes of the health check", about, _list_codes("health", HEALTH_CODES), CODES_PART)
     about = "Values of `errorCode` in the answers of failed calls and in the records of failed turns."
     yield Chapter(ERRORS, "Codes of failed turns and calls", about, tuple(_list_error_entries()), CODES_PART)
     about = "Values of `tool_result.error_type` for rules and answers. A failed tool never fails the turn."
-    yield Chapter("tool-errors", "Codes of failed tools", about, tuple(_list_fault_entries()), CODES_PART)
+    yield Chapter("tool-errors", "Codes of failed tools", about, _list_codes("tool-error", FAULTS), CODES_PART)
     about = "The numbers of /metrics. Times are histograms: _bucket, _sum and _count."
     yield Chapter("metrics", "Metrics", about, tuple(_list_metric_entries()), "Metrics")
 
@@ -175,14 +175,9 @@ def _make_setting_entry(setting: Setting[Any]) -> Entry:
     return Entry(f"setting.{setting.name}", setting.label, setting.help, setting.name, tuple(facts))
 
 
-def _list_check_entries() -> Iterator[Entry]:
-    for code, text in sorted(CODES.items()):
-        yield Entry(f"check.{code}", in_words(code), text, code)
-
-
-def _list_health_entries() -> Iterator[Entry]:
-    for code, text in sorted(HEALTH_CODES.items()):
-        yield Entry(f"health.{code}", in_words(code), text, code)
+def _list_codes(kind: str, texts: Mapping[str, str]) -> tuple[Entry, ...]:
+    """The entries of codes of a kind with their texts, in order."""
+    return tuple(Entry(f"{kind}.{code}", in_words(code), text, code) for code, text in sorted(texts.items()))
 
 
 def _list_error_entries() -> Iterator[Entry]:
@@ -192,11 +187,6 @@ def _list_error_entries() -> Iterator[Entry]:
         facts = [("Status", statuses), ("May succeed when tried again", "yes" if first.recoverable else "no")]
         remedy = [("What to do", first.remedy.replace("`", ""))] if first.remedy else []
         yield Entry(f"error.{code}", in_words(code), first.meaning.replace("`", ""), code, (*remedy, *facts))
-
-
-def _list_fault_entries() -> Iterator[Entry]:
-    for code, text in sorted(FAULTS.items()):
-        yield Entry(f"tool-error.{code}", in_words(code), text, code)
 
 
 def _list_metric_entries() -> Iterator[Entry]:
