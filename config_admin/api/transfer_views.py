@@ -207,16 +207,13 @@ def _read_document(given: dict[str, Any]) -> Document:
     """The rows that were sent. Raises FileRefused, and RequestInvalid for none or several kinds."""
     if sum(name in given for name in _FILES) != 1:
         raise RequestInvalid(fields={"bundle": ["Send one of bundle, sql and file."]})
-    name, data = _read_file(given)
-    return read_bytes(name, data, **{option: given[option] for option in READING_OPTIONS if option in given})
-
-
-def _read_file(given: dict[str, Any]) -> tuple[str, bytes]:
     if "bundle" in given:
-        return "x.json", dumps(given["bundle"]).encode()
-    if "sql" in given:
-        return "x.sql", given["sql"].encode()
-    try:
-        return given["file"]["name"], b64decode(given["file"]["base64"], validate=True)
-    except ValueError as error:
-        raise RequestInvalid(fields={"file": [f"The base64 text is not valid: {error}"]}) from None
+        name, data = "x.json", dumps(given["bundle"]).encode()
+    elif "sql" in given:
+        name, data = "x.sql", given["sql"].encode()
+    else:
+        try:
+            name, data = given["file"]["name"], b64decode(given["file"]["base64"], validate=True)
+        except ValueError as error:
+            raise RequestInvalid(fields={"file": [f"The base64 text is not valid: {error}"]}) from None
+    return read_bytes(name, data, **{option: given[option] for option in READING_OPTIONS if option in given})

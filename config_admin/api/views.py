@@ -1,6 +1,5 @@
 """Views that read the configuration in force."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -113,7 +112,7 @@ class RowsView(ReleaseView):
         snapshot, size = snapshots.current(), _read_limit(request)
         intent, state, after = (request.query_params.get(name) for name in _TEXTS)
         matching = [row for row in snapshot.rows(row_type) if _is_in_scope(row, intent, state)]
-        rest = list(_skip_to(matching, after))
+        rest = _skip_to(matching, after) if after else matching
         page = rest[:size]
         answer = {
             "configVersion": snapshot.config_version,
@@ -125,24 +124,20 @@ class RowsView(ReleaseView):
 
 
 def _is_in_scope(row: Row, intent: str | None, state: str | None) -> bool:
-    for wanted, column in ((intent, "intent_code"), (state, "state_code")):
-        if wanted and code(getattr(row, column, "ANY")) not in (code(wanted), "ANY"):
-            return False
-    return True
+    return all(
+        not wanted or code(getattr(row, column, "ANY")) in (code(wanted), "ANY")
+        for wanted, column in ((intent, "intent_code"), (state, "state_code"))
+    )
 
 
-def _skip_to(rows: list[Any], after: str | None) -> Iterator[Any]:
+def _skip_to(rows: list[Any], after: str) -> list[Any]:
     """The rows after the one with key `after`, even if that no longer exists."""
-    if not after:
-        yield from rows
-        return
     number = parse_whole_number(after)
-    for row in rows:
-        if isinstance(row.pk, int) and number is not None:
-            if row.pk > number:
-                yield row
-        elif str(row.pk) > after:
-            yield row
+    return [
+        row
+        for row in rows
+        if (row.pk > number if isinstance(row.pk, int) and number is not None else str(row.pk) > after)
+    ]
 
 
 def _read_limit(request: Request) -> int:

@@ -1,7 +1,6 @@
 """The option `--author` of commands: the named user may do what the command does, as on its page."""
 
 from argparse import ArgumentParser
-from collections.abc import Iterable
 from getpass import getuser
 from typing import Any
 
@@ -72,11 +71,6 @@ def require_rights_to_rows(author: Author, by_table: RowDifferences) -> None:
     request = HttpRequest()
     request.user = author  # type: ignore[assignment]
     if refusals := list_missing_rights(request, by_table):
-        raise AuthorRefused(author.get_username(), _join(refusal.message for refusal in refusals[:3]))
-
-
-def _join(messages: Iterable[str]) -> str:
-    """The messages of pages, which speak to the user, about somebody else."""
-    return " ".join(
-        message.replace("You may not", "the user may not", 1).removesuffix(" Ask one.") for message in messages
-    )
+        # The messages of pages speak to the user; this one is about somebody else.
+        about = (each.message.replace("You may not", "the user may not", 1) for each in refusals[:3])
+        raise AuthorRefused(author.get_username(), " ".join(text.removesuffix(" Ask one.") for text in about))

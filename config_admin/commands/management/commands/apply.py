@@ -61,7 +61,10 @@ class Command(FileCommand):
         is_change = self._judge(plan_import(rows), sections)
         if plan:
             self.exit_from_preview(would_change=is_change)
-        _check_secrets(sections, secrets)
+        keys = [change for section in sections if section.title == "keys" for change in section.changes]
+        new = [str(change).removeprefix("+ ") for change in keys if change.before is None]
+        if new and secrets is None:
+            raise CommandError(f"New keys: {', '.join(new)}. Name a file for their secrets: --secrets FILE.")
         with _explain_refusals(secrets), transaction.atomic():
             import_document(rows, author=author, reason=reason)
             made = {section.title: section.apply(name_author(author)) for section in sections}
@@ -70,7 +73,10 @@ class Command(FileCommand):
 
     def _judge(self, rows: Plan, sections: "Sequence[SectionPlan]") -> bool:
         """Print the changes, and say whether there are any. Raises CommandError for entries with errors."""
-        self.stdout.write("\n".join(_describe(rows, sections)))
+        changed = [line for section in sections for line in section.describe()]
+        # Where entries differ, it would mislead to say that rows do not.
+        of_rows = [line for line in describe_plan(rows) if line != NO_DIFFERENCES or not changed]
+        self.stdout.write("\n".join([*of_rows, *changed]))
         problems = [problem for section in sections for problem in section.problems]
         if problems or rows.is_refused:
             raise CommandError("\n".join(["Nothing was changed. Correct the entries first.", *problems]))
@@ -86,12 +92,6 @@ def _plan_sections(document: Document) -> "list[SectionPlan]":
     return [SectionPlan(title, entries, document.mode) for title, entries in document.sections.items()]
 
 
-def _describe(rows: Plan, sections: "Sequence[SectionPlan]") -> list[str]:
-    """All changes, line by line. Where entries differ, it would mislead to say that rows do not."""
-    changed = [line for section in sections for line in section.describe()]
-    return [*(line for line in describe_plan(rows) if line != NO_DIFFERENCES or not changed), *changed]
-
-
 @contextmanager
 def _explain_refusals(secrets: Path | None) -> Iterator[None]:
     """Raises CommandError where something cannot be applied."""
@@ -103,14 +103,6 @@ def _explain_refusals(secrets: Path | None) -> Iterator[None]:
         raise CommandError("Changes of rows are reviewed here. Import them into a draft first.") from None
     except OSError as error:
         raise CommandError(f"{secrets} cannot be written: {error.strerror}. Nothing was changed.") from None
-
-
-def _check_secrets(sections: "Sequence[SectionPlan]", secrets: Path | None) -> None:
-    """Raises CommandError where a new key would have a secret that nobody learns."""
-    changes = [change for section in sections if section.title == "keys" for change in section.changes]
-    new = [str(change).removeprefix("+ ") for change in changes if change.before is None]
-    if new and secrets is None:
-        raise CommandError(f"New keys: {', '.join(new)}. Name a file for their secrets: --secrets FILE.")
 
 
 def _write_secrets(file: Path | None, made: Mapping[str, Mapping[str, str]]) -> None:

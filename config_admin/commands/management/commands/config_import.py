@@ -102,7 +102,10 @@ class Command(FileCommand):
         self._tell(done, draft=options["draft"], json=json)
         if done.release and options["update_base"]:
             self._update_base(file, done.release, done.plan, options)
-        self._exit(done, previews=options["exit_code"] and not apply)
+        if done.plan.is_refused:
+            sys.exit(1)
+        if options["exit_code"] and not apply:
+            self.exit_from_preview(would_change=bool(done.plan.differences))
 
     @contextmanager
     def _open_draft(self, title: str, author: Author, reason: str, *, writing: bool) -> Iterator[None]:
@@ -153,13 +156,6 @@ class Command(FileCommand):
             self.stdout.write(
                 f"Imported as release {done.release.pk}." if done.release else "The file contains no changes."
             )
-
-    def _exit(self, done: ImportResult, *, previews: bool) -> None:
-        """End with 1 for refused rows; `previews`: changes that were not made have a status, too."""
-        if done.plan.is_refused:
-            sys.exit(1)
-        if previews:
-            self.exit_from_preview(would_change=bool(done.plan.differences))
 
     def _progress(self, quiet: bool) -> Any:
         def tell(stage: str, done: int, of: int) -> None:

@@ -102,6 +102,8 @@ class Command(ExactCommand):
         logins = "\n".join(
             f"    {person['username']:<10} {person['password']}   ({person['group']})" for person in facts["users"]
         )
+        # In a checkout or with the package.
+        talk = "`make talk`" if (Path.cwd() / "manage.py").exists() else "`convengine talk`"
         self.stdout.write(
             f"""
 ConvEngine demo: a help desk
@@ -119,14 +121,9 @@ ConvEngine demo: a help desk
 
     {curl(facts)}
 
-  These facts are in {settings.VAR_DIR / DEMO_FACTS}. {_name_talk()} is a conversation in the terminal.
+  These facts are in {settings.VAR_DIR / DEMO_FACTS}. {talk} is a conversation in the terminal.
 """
         )
-
-
-def _name_talk() -> str:
-    """The command of a conversation in the terminal, in a checkout or with the package."""
-    return "`make talk`" if (Path.cwd() / "manage.py").exists() else "`convengine talk`"
 
 
 def _model() -> str:
@@ -150,19 +147,16 @@ def _facts(url: str) -> dict[str, Any]:
     """URL, API key and users, made at the first start and stored in `demo.json`."""
     path = Path(settings.VAR_DIR) / DEMO_FACTS
     known: dict[str, Any] = json.loads(path.read_text()) if path.is_file() else {}
-    facts = {"url": url, "api_key": _api_key(known.get("api_key")), "users": _people(known.get("users") or [])}
+    key = known.get("api_key")
+    if not (key and CeApiKey.objects.filter(prefix=key.partition(".")[0], revoked=False).exists()):
+        _, secret = CeApiKey.objects.create_key(name="demo", scopes=SCOPES)
+        key = str(secret)
+    facts = {"url": url, "api_key": key, "users": _people(known.get("users") or [])}
     written = path.with_suffix(".new")
     written.touch(mode=0o600)
     written.write_text(json.dumps(facts, indent=2) + "\n")
     written.replace(path)
     return facts
-
-
-def _api_key(known: str | None) -> str:
-    if known and CeApiKey.objects.filter(prefix=known.partition(".")[0], revoked=False).exists():
-        return known
-    _, secret = CeApiKey.objects.create_key(name="demo", scopes=SCOPES)
-    return str(secret)
 
 
 def _people(known: list[dict[str, str]]) -> list[dict[str, str]]:

@@ -110,7 +110,9 @@ class Command(ExactCommand):
             return
         author: Author = ""
         do: dict[str, Callable[[], dict[str, Any]]] = {
-            "send": lambda: self._send(draft, author, options),
+            "send": lambda: self._enter(
+                send_for_review(draft.pk, author, options["reviewer"], options["group"], options["text"])
+            ),
             "comment": lambda: self._enter(add_comment(draft.pk, author, options["text"])),
             "approve": lambda: self._judge(draft, ReviewKind.APPROVED, author, options),
             "return": lambda: self._judge(draft, ReviewKind.RETURNED, author, options),
@@ -147,9 +149,6 @@ class Command(ExactCommand):
             sys.exit(1)
         CeDraft.objects.create(title=title[:150], description=description, created_by=author)
         self._tell(json, {"draft": title, "status": DraftStatus.OPEN.value})
-
-    def _send(self, draft: CeDraft, author: Author, options: dict[str, Any]) -> dict[str, Any]:
-        return self._enter(send_for_review(draft.pk, author, options["reviewer"], options["group"], options["text"]))
 
     def _judge(self, draft: CeDraft, kind: ReviewKind, author: Author, options: dict[str, Any]) -> dict[str, Any]:
         if not options["author"]:

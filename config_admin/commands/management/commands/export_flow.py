@@ -33,21 +33,18 @@ class Command(ExactCommand):
         if (code is None) is (options["all"] is None):
             raise CommandError("Name the code of a flow, or --all and a folder.")
         try:
-            if code is not None:
-                self._export_one(code, file)
-            else:
+            if code is None:
                 self._export_all(options["all"])
+                return
+            flow = export_flow(code)
+            if flow is None:
+                raise CommandError(f"There is no flow {code}.")
+            if file is None:
+                self.stdout.write(json.dumps(flow, ensure_ascii=False, indent=2))
+            else:
+                write_flow_file(flow, file)
         except OSError as error:
             raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
-
-    def _export_one(self, code: str, file: Path | None) -> None:
-        flow = export_flow(code)
-        if flow is None:
-            raise CommandError(f"There is no flow {code}.")
-        if file is None:
-            self.stdout.write(json.dumps(flow, ensure_ascii=False, indent=2))
-        else:
-            write_flow_file(flow, file)
 
     def _export_all(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
