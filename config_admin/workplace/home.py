@@ -32,7 +32,7 @@ from config_admin.editing.first_steps import FirstStep, list_noted_steps, note_f
 from config_admin.editing.links import draft_url, find_readable_url, health_url, release_url, row_url, undo_url
 from config_admin.editing.row_diff import first_rows
 from config_admin.health.impact import Impact
-from config_admin.health.stored_findings import HealthSummary, summarise_findings
+from config_admin.health.stored_findings import summarise_findings
 from config_admin.history.gradual.guard import GUARD
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
@@ -53,7 +53,6 @@ from convengine.server.admin_site.first_steps import list_session_steps
 from convengine.server.deployment import conf
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.turn_reports import (
-    IntentShift,
     MessageGroup,
     ReleaseEffect,
     Verdict,
@@ -146,14 +145,12 @@ def dashboard(request: HttpRequest, context: dict[str, Any]) -> dict[str, Any]:
     has_first_steps = any(not step.is_done for step in context.get("first_steps", ()))
     may_teach = context["may_teach"] = may("config_admin.add_ceintentclassifier")
     next_step = _choose_next_step(notices, home.week, has_first_steps=has_first_steps, may_teach=may_teach)
-    context |= {"week": home.week, "next_step": next_step, "is_sound": not notices, "has_sample": _has_sample(home)}
+    samples = CeConversation.objects.filter(channel=SAMPLE)
+    # Whether the week has conversations that came with the demonstration.
+    has_sample = bool(home.week and conf.get("DEMO")) and samples.exists()
+    context |= {"week": home.week, "next_step": next_step, "is_sound": not notices, "has_sample": has_sample}
     context["notices"] = [notice for notice in notices if notice is not next_step]
     return context
-
-
-def _has_sample(home: _Home) -> bool:
-    """Whether the week has conversations that came with the demonstration."""
-    return bool(home.week and conf.get("DEMO")) and CeConversation.objects.filter(channel=SAMPLE).exists()
 
 
 def _choose_next_step(
@@ -198,18 +195,15 @@ def _list_week_notices(home: _Home) -> Iterator[Notice]:
             access_log().log_row_access(home.request, None)
 
 
-def _select_shifting(effects: Iterable[ReleaseEffect], named: Collection[int]) -> list[ReleaseEffect]:
-    """The releases that moved messages to other intents, if no rate names them."""
-    return [effect for effect in effects if effect.shifts and effect.last not in named]
-
-
 class _WeekNotices:
     """What is worse than a week ago, or too high, and the releases since which messages have other intents."""
 
     def __init__(self, home: _Home, week: WeekSummary) -> None:
         self._request, self._week = home.request, week
         named = [rate.since for rate in week.rates if rate.since]
-        self._shifting = _select_shifting(week.effects, {effect.last for effect in named})
+        last = {effect.last for effect in named}
+        #: The releases that moved messages to other intents, if no rate names them.
+        self._shifting = [effect for effect in week.effects if effect.shifts and effect.last not in last]
         #: The newest releases, and the last one of each effect.
         self._releases: dict[int, CeRelease] = {release.pk: release for release in home.releases or ()}
         missing = {effect.last for effect in (*named, *self._shifting)} - self._releases.keys()
@@ -218,7 +212,11 @@ class _WeekNotices:
     def list_all(self) -> Iterator[Notice]:
         """The rates, the form that loses the most users, and the releases."""
         for rate in self._week.rates:
-            yield from self._judge_rate(rate)
+            if rate.is_worse or rate.is_high:
+                yield self._describe_rate(rate)
+            elif rate.name in _NEVER_SILENT and rate.number:
+                text = f"{rate.counted} {_VERBS[rate.name]} in the last seven days."
+                yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
         if form := self._week.losing_form:
             link, title = HomeLink("See the form, field by field", form.url), HomeLink(form.title, form.url)
             yield Notice("Losing users", form.text, [link], subject=title)
@@ -226,13 +224,6 @@ class _WeekNotices:
             name = self._name_releases(effect)
             text = f"Messages of the last 14 days have other intents since {name}. {_describe_shifts(effect)}"
             yield self._add_release(Notice("Moved", text, is_wrong=False), effect)
-
-    def _judge_rate(self, rate: WeekRate) -> Iterator[Notice]:
-        if rate.is_worse or rate.is_high:
-            yield self._describe_rate(rate)
-        elif rate.name in _NEVER_SILENT and rate.number:
-            text = f"{rate.counted} {_VERBS[rate.name]} in the last seven days."
-            yield Notice("Failed", text, [HomeLink("See these turns", rate.url)])
 
     def _describe_rate(self, rate: WeekRate) -> Notice:
         """A rate that is worse, or too high, with the release that stands out."""
@@ -294,16 +285,14 @@ def _describe_shifts(effect: ReleaseEffect) -> str:
         ("Fewer", [shift for shift in effect.shifts if shift.after < shift.before]),
     ):
         if shifts:
-            named = ", ".join(map(_describe_shift, shifts[:MOST_SHIFTS]))
+            named = ", ".join(
+                f"{each.intent} ({format_percent(each.before)} → {format_percent(each.after)} of the turns)"
+                for each in shifts[:MOST_SHIFTS]
+            )
             hidden = len(shifts) - MOST_SHIFTS
             more = f" and {hidden} more intent{pluralize(hidden)}" if hidden > 0 else ""
             parts.append(f"{word} messages: {named}{more}.")
     return " ".join(parts)
-
-
-def _describe_shift(shift: IntentShift) -> str:
-    before, after = format_percent(shift.before), format_percent(shift.after)
-    return f"{shift.intent} ({before} → {after} of the turns)"
 
 
 def _list_failing_tests(_home: _Home) -> Iterator[Notice]:
@@ -322,14 +311,16 @@ def _show_drafts(home: _Home) -> Iterator[Notice]:
     schedules = list_schedules() if any(draft.is_scheduled for draft in drafts) else []
     yield from _list_failed_schedules(schedules)
     if home.request.user.has_perm(REVIEW) and any(draft.is_sent for draft in drafts):
-        yield from _list_waiting_reviews(home.request)
+        for draft in list_waiting_drafts(home.request.user):
+            text = f"The draft “{draft.title}” by {draft.created_by or '-'} waits for your review."
+            yield Notice(FOR_YOU, text, [HomeLink("Review it", draft_url(draft.pk))], is_wrong=False)
     pending = home.context["schedules"] = [row for row in schedules if row.status != ScheduleStatus.FAILED]
-    home.context["drafts"] = _select_own(drafts, home.request.user.get_username(), {row.draft_id for row in pending})
-
-
-def _select_own(drafts: Iterable[Any], author: str, scheduled: Collection[int]) -> list[Any]:
-    own = [draft for draft in drafts if draft.created_by == author and draft.status == DraftStatus.OPEN]
-    return [draft for draft in own if draft.pk not in scheduled][:NEWEST]
+    author, scheduled = home.request.user.get_username(), {row.draft_id for row in pending}
+    home.context["drafts"] = [
+        draft
+        for draft in drafts
+        if draft.created_by == author and draft.status == DraftStatus.OPEN and draft.pk not in scheduled
+    ][:NEWEST]
 
 
 def _list_failed_schedules(schedules: Iterable[CeDraftSchedule]) -> Iterator[Notice]:
@@ -338,12 +329,6 @@ def _list_failed_schedules(schedules: Iterable[CeDraftSchedule]) -> Iterator[Not
             done = "taken back" if row.draft.config_version else "published"
             text = f"“{row.draft.title}” was not {done} as scheduled. {row.problem}"
             yield Notice("Schedule", text, [HomeLink("Open the draft", draft_url(row.draft_id))])
-
-
-def _list_waiting_reviews(request: HttpRequest) -> Iterator[Notice]:
-    for draft in list_waiting_drafts(request.user):
-        text = f"The draft “{draft.title}” by {draft.created_by or '-'} waits for your review."
-        yield Notice(FOR_YOU, text, [HomeLink("Review it", draft_url(draft.pk))], is_wrong=False)
 
 
 def _list_drafts() -> list[Any]:
@@ -361,23 +346,17 @@ def _show_health(home: _Home) -> Iterator[Notice]:
     if len(concerns) > CONCERNS:
         yield Notice("Wrong", "There are more.", [HomeLink("Open Health", health_url())])
     health = summarise_findings(NEWEST_FINDINGS)
-    yield from _list_findings(home.request, home.snapshot, health)
-    home.context |= {"health": health, "health_url": health_url(), "in_force": home.snapshot.config_version}
-
-
-def _list_findings(request: HttpRequest, snapshot: Snapshot, health: HealthSummary) -> Iterator[Notice]:
-    """The newest findings of the health check, and how many more there are."""
     for finding in health.newest:
-        row = snapshot.find_row(finding.table_name, finding.row_pk)
-        subject = HomeLink(row_title(row), find_readable_url(request, row.table, row.pk)) if row else None
+        row = home.snapshot.find_row(finding.table_name, finding.row_pk)
+        subject = HomeLink(row_title(row), find_readable_url(home.request, row.table, row.pk)) if row else None
         badge = f"New · {finding.label}" if finding.since_version == health.config_version else finding.label
         text = f"{finding.message} (since release {finding.since_version})"
         links = [] if subject and subject.url else [HomeLink("Open Health", health_url())]
         yield Notice(badge, text, links, finding.impact == Impact.BREAKS, subject)
     if more := health.total - len(health.newest):
-        yield Notice(
-            "Health", f"{more} more finding{pluralize(more)}.", [HomeLink("Open Health", health_url())], is_wrong=False
-        )
+        text = f"{more} more finding{pluralize(more)}."
+        yield Notice("Health", text, [HomeLink("Open Health", health_url())], is_wrong=False)
+    home.context |= {"health": health, "health_url": health_url(), "in_force": home.snapshot.config_version}
 
 
 def _list_releases(user: Any) -> list[Any]:
@@ -419,7 +398,15 @@ def _show_gradual_releases(home: _Home) -> Iterator[Notice]:
 
 def _show_releases(home: _Home) -> Iterator[Notice]:
     """The newest releases, and those that were made without the review."""
-    home.context["releases"] = _describe_releases(home.releases or (), home.week)
+    week = home.week
+    # What stands out over the whole time says more than the turns of one release.
+    effects = [*(rate.since for rate in week.rates if rate.since), *week.effects] if week else []
+    lines: list[ReleaseLine] = []
+    home.context["releases"] = lines
+    for release in home.releases or ():
+        effect = next((each for each in effects if each.first <= release.pk <= each.last), None)
+        text = _describe_effect(effect) if effect else ""
+        lines.append(ReleaseLine(release, text, bool(effect and effect.worse_rates), effect.url if effect else ""))
     for release in list_releases_past_review(home.snapshot):
         author = f", {release.author}" if release.author else ""
         text = (
@@ -427,17 +414,6 @@ def _show_releases(home: _Home) -> Iterator[Notice]:
             f"{release.get_origin_display()}{author}, {naturaltime(release.created_at)}."
         )
         yield Notice("Not reviewed", text, [HomeLink(f"See release {release.pk}", release_url(release.pk))])
-
-
-def _describe_releases(releases: Iterable[CeRelease], week: WeekSummary | None) -> list[ReleaseLine]:
-    # What stands out over the whole time says more than the turns of one release.
-    effects = [*(rate.since for rate in week.rates if rate.since), *week.effects] if week else []
-    lines = []
-    for release in releases:
-        effect = next((each for each in effects if each.first <= release.pk <= each.last), None)
-        text = _describe_effect(effect) if effect else ""
-        lines.append(ReleaseLine(release, text, bool(effect and effect.worse_rates), effect.url if effect else ""))
-    return lines
 
 
 def _describe_effect(effect: ReleaseEffect) -> str:
@@ -484,6 +460,7 @@ def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
     )
     change = "Change its text, and save. Then send the same message again: it gets the new text."
     undo = "Each change is a release. Its page shows what it changed, and undoes it."
+    undone = _select_releases_of(user).filter(origin__in=(Origin.REVERT, Origin.ROLLBACK))
     steps = {
         "ce_sessions.try_conversation": Step(
             "Talk to the bot",
@@ -499,14 +476,16 @@ def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
         ),
         "config_admin.change_ceresponse": Step("Change an answer", answers, change, last is not None),
         "config_admin.view_cerelease": Step(
-            "Undo your change", release_url(last) if last else releases, undo, last is not None and _has_undone(user)
+            "Undo your change", release_url(last) if last else releases, undo, last is not None and undone.exists()
         ),
     }
     text = "Say what users want, what to ask them, and what to answer."
     flow = Step("Start a flow", start, text, first is not None and _has_added_intent(user))
     allowed = [step for right, step in steps.items() if may(right)]
     has_intents = get_editor_context(request).snapshot.enabled_rows(rows.Intent)
-    return _mark_next([*allowed, flow] if has_intents else [flow, *allowed])
+    ordered = [*allowed, flow] if has_intents else [flow, *allowed]
+    next_step = next((step for step in ordered if not step.is_done), None)
+    return [step._replace(is_next=step is next_step) for step in ordered]
 
 
 def _note_done_steps(request: HttpRequest, noted: Collection[str], first: datetime | None) -> set[str]:
@@ -517,15 +496,6 @@ def _note_done_steps(request: HttpRequest, noted: Collection[str], first: dateti
     for step in done:
         note_first_step(request.user, FirstStep(step))
     return done
-
-
-def _has_undone(user: Any) -> bool:
-    return bool(_select_releases_of(user).filter(origin__in=(Origin.REVERT, Origin.ROLLBACK)).exists())
-
-
-def _mark_next(steps: Sequence[Step]) -> list[Step]:
-    next_step = next((step for step in steps if not step.is_done), None)
-    return [step._replace(is_next=step is next_step) for step in steps]
 
 
 def _find_own_releases(user: Any, releases: Sequence[Any] | None) -> tuple[datetime | None, int | None]:

@@ -1,6 +1,6 @@
 """Everything that belongs to an intent, by section, each row in the order of testing."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -126,12 +126,12 @@ def _make_section(snapshot: Snapshot, kind: _Kind, intent: str, state: str) -> S
 
 
 def _make_rules_section(snapshot: Snapshot, intent: str, state: str) -> Section:
-    mine, shared = (_group_by_phase(members) for members in _split_rows(snapshot, rows.Rule, intent, state))
+    mine, shared = (sorted(members, key=_by_scope) for members in _split_rows(snapshot, rows.Rule, intent, state))
     groups = [
         Group(
             rows.Rule,
-            sorted(mine.get(phase, ()), key=_by_scope),
-            sorted(shared.get(phase, ()), key=_by_scope),
+            [rule for rule in mine if read_phase(rule.phase) is phase],
+            [rule for rule in shared if read_phase(rule.phase) is phase],
             phase.label,
             phase.help,
             {"phase": phase.value, **({"state_code": state} if state else {})},
@@ -139,14 +139,6 @@ def _make_rules_section(snapshot: Snapshot, intent: str, state: str) -> Section:
         for phase in RulePhase
     ]
     return Section("Rules", "In the order of evaluation.", groups)
-
-
-def _group_by_phase(members: Iterable[rows.Rule]) -> dict[RulePhase, list[rows.Rule]]:
-    phases: dict[RulePhase, list[rows.Rule]] = {}
-    for rule in members:
-        if phase := read_phase(rule.phase):
-            phases.setdefault(phase, []).append(rule)
-    return phases
 
 
 def _split_rows(snapshot: Snapshot, row_type: type[Any], intent: str, state: str) -> tuple[list[Any], list[Any]]:
@@ -186,14 +178,10 @@ def _find_states(snapshot: Snapshot, intent: str) -> list[str]:
     for row_type in rows.ROW_TYPES:
         if "intent_code" in rows.columns(row_type) and row_type is not rows.Intent:
             for row in index_rows(snapshot, row_type, intent_key).get(intent, ()):
-                states.update(_list_names(row))
+                states.update(_list_scope_states(row))
+                if isinstance(row, rows.Rule) and code(row.action) == "SET_STATE":
+                    states.add(code(row.action_value))
     return sorted(states - {ANY, ""})
-
-
-def _list_names(row: Any) -> Iterator[str]:
-    yield from _list_scope_states(row)
-    if isinstance(row, rows.Rule) and code(row.action) == "SET_STATE":
-        yield code(row.action_value)
 
 
 def list_unanswered_states(snapshot: Snapshot, intent: str, states: Iterable[str]) -> list[str]:

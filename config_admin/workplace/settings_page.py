@@ -1,13 +1,14 @@
 """The page of all settings: value, source and rows with qualifiers; search, read, and edit in place."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, NamedTuple
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.functional import cached_property
 
@@ -142,7 +143,7 @@ def show_settings(model_admin: Any, request: HttpRequest) -> HttpResponse:
         if edited and form is not None and request.method == "POST" and form.is_valid():
             row = form.save(commit=False)
             model_admin.save_model(request, row, form, change=row.pk is not None)
-            message = f"“{edited.label}” is now {_format_briefly(row.config_value)}."
+            message = f"“{edited.label}” is now {shorten_line(row.config_value, 60) or 'blank'}."
             model_admin.message_user(request, message, messages.SUCCESS)
             return HttpResponseRedirect(settings_url(edited.setting))
         context = _build_context(model_admin, request, edited, form)
@@ -173,7 +174,10 @@ def _make_form(model_admin: Any, request: HttpRequest, edited: EditedSetting) ->
         raise PermissionDenied(f"“{edited.setting.label}” can only be changed by configuration administrators.")
     kind = model_admin.get_form(request, None if adding else row, not adding, fields=("config_value", "reason"))
     kind.base_fields["config_value"] = value_field(edited.setting)
-    initial = {"config_value": _get_initial_text(get_editor_context(request).snapshot, edited, row)}
+    # The row's own text, else the value in force.
+    reading = live_settings.read(get_editor_context(request).snapshot, edited.setting, edited.qualifier or None)
+    text = row.config_value if row.pk else format_value(edited.setting.kind, reading.value)
+    initial = {"config_value": to_choice(edited.setting, text)}
     form = kind(request.POST if request.method == "POST" else None, instance=row, initial=initial)
     # A given value should apply, even if the row was disabled.
     form.instance.enabled = True
@@ -187,32 +191,24 @@ def _get_stored_value(snapshot: Snapshot, edited: EditedSetting) -> Any:
     return next((stored.row for stored in entries if stored and stored.qualifier.upper() == wanted), None)
 
 
-def _get_initial_text(snapshot: Snapshot, edited: EditedSetting, row: Any) -> str:
-    """The initial text of the input: the row's own, else the value in force."""
-    reading = live_settings.read(snapshot, edited.setting, edited.qualifier or None)
-    text = row.config_value if row.pk else format_value(edited.setting.kind, reading.value)
-    return to_choice(edited.setting, text)
-
-
 def _build_context(model_admin: Any, request: HttpRequest, edited: EditedSetting | None, form: Any) -> dict[str, Any]:
     snapshot = get_editor_context(request).snapshot
     setting_lines = list_setting_lines(snapshot)
     wanted, changed = request.GET.get("q", "").strip(), "changed" in request.GET
-    shown = [
-        line
-        for line in setting_lines
-        if _matches_search(line, wanted.lower().split(), changed) or _is_edited(line, edited)
-    ]
+    words, open_setting = wanted.lower().split(), edited.setting if edited else None
+    shown = [line for line in setting_lines if line.setting is open_setting or _matches_search(line, words, changed)]
+    families = groupby(shown, key=lambda line: line.setting.type)
     may = model_admin.has_change_permission(request) and model_admin.has_add_permission(request)
     return {
         "title": "Settings",
-        "families": list(_group_families(shown)),
+        "families": [Family(type_, TITLES.get(type_, type_), list(members)) for type_, members in families],
         "shown": len(shown),
         "all": len(setting_lines),
         "strangers": [] if wanted or changed else list_unknown_settings(snapshot),
         "wanted": wanted,
         "changed": changed,
-        "search_query": _get_search_query(request),
+        # For links that keep the search.
+        "search_query": urlencode({name: request.GET[name] for name in ("q", "changed") if name in request.GET}),
         "edited": edited,
         "form": form,
         "may": {line.setting.name for line in shown if may and not model_admin.is_reserved(request, line.setting)},
@@ -220,30 +216,8 @@ def _build_context(model_admin: Any, request: HttpRequest, edited: EditedSetting
     }
 
 
-def _group_families(lines: Sequence[SettingLine]) -> Iterator[Family]:
-    for type_, members in groupby(lines, key=lambda line: line.setting.type):
-        yield Family(type_, TITLES.get(type_, type_), list(members))
-
-
 def _matches_search(line: SettingLine, words: Sequence[str], changed: bool) -> bool:
     return all(word in line.words for word in words) and (line.is_changed or not changed)
-
-
-def _is_edited(line: SettingLine, edited: EditedSetting | None) -> bool:
-    return edited is not None and line.setting is edited.setting
-
-
-def _get_search_query(request: HttpRequest) -> str:
-    """The search, for links that keep it."""
-    query = QueryDict(mutable=True)
-    for name in ("q", "changed"):
-        if name in request.GET:
-            query[name] = request.GET[name]
-    return query.urlencode()
-
-
-def _format_briefly(text: str) -> str:
-    return shorten_line(text, 60) or "blank"
 
 
 def list_setting_lines(snapshot: Snapshot) -> list[SettingLine]:
@@ -278,7 +252,8 @@ def _build_line(snapshot: Snapshot, setting: Setting[Any], entries: Iterable[Sto
 def _group_stored_values(
     snapshot: Snapshot, wanted: Collection[Setting[Any]] | None = None
 ) -> dict[Setting[Any], list[StoredSetting]]:
-    named = [(row, setting) for row, setting in _list_read_rows(snapshot) if wanted is None or setting in wanted]
+    read = ((row, _find_read_setting(row)) for row in snapshot.rows(rows.Config))
+    named = [(row, setting) for row, setting in read if setting and (wanted is None or setting in wanted)]
     authors = control_plane()["ce_config"]._default_manager.values_list("pk", "updated_by", "updated_at")
     who = {pk: (by, at) for pk, by, at in authors.filter(pk__in=[row.pk for row, _ in named])}
     stored: dict[Setting[Any], list[StoredSetting]] = {}
@@ -286,10 +261,6 @@ def _group_stored_values(
         by, at = who.get(row.pk, ("", None))
         stored.setdefault(setting, []).append(StoredSetting(row, row.config_key.strip().partition(".")[2], by, at))
     return stored
-
-
-def _list_read_rows(snapshot: Snapshot) -> Iterator[tuple[rows.Config, Setting[Any]]]:
-    return ((row, setting) for row in snapshot.rows(rows.Config) if (setting := _find_read_setting(row)))
 
 
 def _find_read_setting(row: rows.Config) -> Setting[Any] | None:

@@ -217,6 +217,12 @@ def _build_line(
     text, note = describe_row(row)
     url = f"{row_url(row.table, row.pk)}?{query}"
     firings = counts.get((row.table, str(row.pk)))
+    fired = None
+    if firings and firings.turns:
+        fired = f"{firings.turns}×" if firings.turns < 1000 else "1000 times or more"
+    elif firings:
+        last = firings.last and formats.date_format(timezone.localtime(firings.last), "DATE_FORMAT")
+        fired = f"last on {last}" if last else "never used"
     return Line(
         row_name(row.table, row.pk),
         url,
@@ -226,7 +232,7 @@ def _build_line(
         code(row.intent_code) != intent,
         _describe_inactivity(snapshot, row),
         getattr(row, "priority", None),
-        None if firings is None else _describe_use(firings.turns, firings.last),
+        fired,
         firings is not None and not firings.turns,
         popup_url(url) if may_edit else "",
         f"{row.table}-{row.pk}",
@@ -240,9 +246,3 @@ def _describe_inactivity(snapshot: Snapshot, row: Row) -> str:
     if not row.enabled:
         return "off"
     return "" if snapshot.is_active(getattr(row, "intent_code", ANY)) else "intent disabled"
-
-
-def _describe_use(turns: int, last: Any) -> str:
-    if turns:
-        return f"{turns}×" if turns < 1000 else "1000 times or more"
-    return f"last on {formats.date_format(timezone.localtime(last), 'DATE_FORMAT')}" if last else "never used"

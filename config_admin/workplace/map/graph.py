@@ -142,7 +142,8 @@ class _ChartBuilder:
         """The graph: states by name, then the intents that rules lead to."""
         states = list_states(self._snapshot, self._intent)
         for row in find_rows_of_intent(self._snapshot, rows.Classifier, self._intent):
-            self.move(START, _state_key(_resolve_target_state(row.state_code)), row)
+            # A phrase with state ANY keeps the state; a conversation begins in UNKNOWN.
+            self.move(START, _state_key(UNKNOWN if code(row.state_code) in ("", ANY) else row.state_code), row)
         for rule in self._rules(states):
             self._rule(rule)
         named = sorted(self.list_named_states())
@@ -205,16 +206,14 @@ class _ChartBuilder:
             marks.append(Mark.NO_ANSWER)
         if not any(start == key and end != key for start, end in self.moves):
             marks.append(Mark.ENDS)
-        return Node(key, Kind.STATE, self._intent, state, tuple(self._list_state_rows(state)), tuple(marks))
-
-    def _list_state_rows(self, state: str) -> Iterator[Row]:
-        """The rows for exactly this state of the intent: answers, actions, prompts, forms, tools."""
-        for row_type in _STATE_ROW_TYPES:
-            yield from (
-                row
-                for row in find_rows_of_intent(self._snapshot, row_type, self._intent)
-                if code(row.state_code) == state
-            )
+        # The rows for exactly this state of the intent: answers, actions, prompts, forms, tools.
+        own = [
+            row
+            for row_type in _STATE_ROW_TYPES
+            for row in find_rows_of_intent(self._snapshot, row_type, self._intent)
+            if code(row.state_code) == state
+        ]
+        return Node(key, Kind.STATE, self._intent, state, tuple(own), tuple(marks))
 
 
 def _state_key(state: str | None) -> str:
@@ -223,11 +222,6 @@ def _state_key(state: str | None) -> str:
 
 def _intent_key(intent: str | None) -> str:
     return f"intent:{code(intent)}"
-
-
-def _resolve_target_state(state: str | None) -> str:
-    """A phrase with state ANY keeps the state; a conversation begins in UNKNOWN."""
-    return UNKNOWN if code(state) in ("", ANY) else code(state)
 
 
 def _round_trips(ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
@@ -265,27 +259,27 @@ def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> t
         if len(nodes) >= most:
             rest = intent
             break
-        own = make_intent_chart(snapshot, intent)
-        nodes += _list_nodes(snapshot, intent, own)
+        own, row = make_intent_chart(snapshot, intent), snapshot.row(rows.Intent, intent)
+        nodes.append(Node(_qualify_key(intent, START), Kind.INTENT, intent, rows=(row,) if row else ()))
+        nodes += (
+            replace(node, key=_qualify_key(intent, node.key))
+            for node in own.nodes
+            if node.kind in (Kind.STATE, Kind.ANYWHERE)
+        )
         moves += (
             replace(move, start=_qualify_key(intent, move.start), end=_qualify_key(intent, move.end))
             for move in own.moves
         )
-    return Chart((*_mark_nodes(nodes, moves), *_list_linked_intents(nodes, moves)), tuple(moves)), rest
+    # The intents that edges lead to and that are not drawn here: disabled, missing, or on another page.
+    others = sorted({move.end for move in moves} - {node.key for node in nodes})
+    linked = [Node(key, Kind.INTENT, key.removeprefix("intent:")) for key in others]
+    return Chart((*_mark_nodes(nodes, moves), *linked), tuple(moves)), rest
 
 
 def _list_intents(snapshot: Snapshot) -> list[str]:
     intents = {code(row.intent_code) for row in snapshot.enabled_rows(rows.Intent)} - {ANY, UNKNOWN}
     by_name = sorted(intents, key=lambda intent: get_intent_name(snapshot, intent).casefold())
     return [*by_name, *(intent for intent in (ANY, UNKNOWN) if make_intent_chart(snapshot, intent).moves)]
-
-
-def _list_nodes(snapshot: Snapshot, intent: str, own: Chart) -> Iterator[Node]:
-    row = snapshot.row(rows.Intent, intent)
-    yield Node(_qualify_key(intent, START), Kind.INTENT, intent, rows=(row,) if row else ())
-    for node in own.nodes:
-        if node.kind in (Kind.STATE, Kind.ANYWHERE):
-            yield replace(node, key=_qualify_key(intent, node.key))
 
 
 def _qualify_key(intent: str, key: str) -> str:
@@ -301,10 +295,3 @@ def _mark_nodes(nodes: list[Node], moves: list[Move]) -> Iterator[Node]:
     for node in nodes:
         is_lost = node.kind is Kind.INTENT and node.key not in led_to and node.intent not in (ANY, UNKNOWN)
         yield replace(node, marks=(Mark.UNREACHABLE,)) if is_lost else node
-
-
-def _list_linked_intents(nodes: list[Node], moves: list[Move]) -> Iterator[Node]:
-    """The intents that edges lead to and that are not drawn here: disabled, missing, or on another page."""
-    drawn = {node.key for node in nodes}
-    for key in sorted({move.end for move in moves} - drawn):
-        yield Node(key, Kind.INTENT, key.removeprefix("intent:"))

@@ -37,7 +37,7 @@ from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.pages import SidebarEntry, page
-from convengine.server.interfaces.turn_reports import IntentTraffic, RowUsage, turn_reports
+from convengine.server.interfaces.turn_reports import IntentTraffic, turn_reports
 
 DAYS = 7
 _RUN = "config_admin.run_test_case"
@@ -124,14 +124,19 @@ def _serialize_map(
     request: HttpRequest, shown: _Map, snapshot: Snapshot, tested: TestedMap | None, traffic: IntentTraffic | None
 ) -> dict[str, Any]:
     chart = tested.chart if tested else shown.chart
-    fired = _count_firings(chart)
+    counted = {(row.table, str(row.pk)) for move in chart.moves for row in move.rows if row.table not in UNCOUNTED}
+    fired = turn_reports().count_row_usage(sorted(counted), timezone.now() - timedelta(days=DAYS))
     nodes = [_serialize_node(request, node, snapshot, tested, is_grouped=shown.is_by_state) for node in chart.nodes]
     if traffic:
         _add_visits(nodes, traffic)
     names = {node["key"]: node["called"] for node in nodes}
     moves = [_serialize_move(request, move, names, fired, tested) for move in chart.moves]
     drawing = {"nodes": nodes, "moves": moves, "words": {mark.value: words for mark, words in WORDS.items()}}
-    return {"nodes": nodes, "moves": moves, "drawing": drawing, "marks": _count_marks(chart)}
+    # How often each mark occurs, without harmless ones.
+    marks = [mark for each in (*chart.nodes, *chart.moves) for mark in each.marks]
+    wanted = [mark for mark in (Mark.UNREACHABLE, Mark.NO_ANSWER, Mark.FORBIDDEN) if mark in marks]
+    counts = [(WORDS[mark][1], marks.count(mark)) for mark in wanted]
+    return {"nodes": nodes, "moves": moves, "drawing": drawing, "marks": counts}
 
 
 def _add_visits(nodes: Iterable[dict[str, Any]], traffic: IntentTraffic) -> None:
@@ -150,11 +155,6 @@ def may_see_charts(request: HttpRequest) -> bool:
     """True for users who may see intents and rules."""
     admins = (admin.site.get_model_admin(model) for model in map(control_plane().__getitem__, ("ce_intent", "ce_rule")))
     return all(admin.has_view_or_change_permission(request) for admin in admins)
-
-
-def _count_firings(chart: Chart) -> Mapping[tuple[str, str], RowUsage]:
-    counted = {(row.table, str(row.pk)) for move in chart.moves for row in move.rows if row.table not in UNCOUNTED}
-    return turn_reports().count_row_usage(sorted(counted), timezone.now() - timedelta(days=DAYS))
 
 
 def _exists(snapshot: Snapshot, intent: str) -> bool:
@@ -225,11 +225,3 @@ def _serialize_rows(request: HttpRequest, members: Iterable[Row], tested: Tested
     ]
     more = len(listed) - SPELLED
     return [*shown, {"name": f"… and {more} more", "url": "", "text": "", "note": ""}] if more > 0 else shown
-
-
-def _count_marks(chart: Chart) -> list[tuple[str, int]]:
-    """How often each mark occurs, without harmless ones."""
-    marks = [mark for node in chart.nodes for mark in node.marks]
-    marks += [mark for move in chart.moves for mark in move.marks]
-    wanted = (Mark.UNREACHABLE, Mark.NO_ANSWER, Mark.FORBIDDEN)
-    return [(WORDS[mark][1], marks.count(mark)) for mark in wanted if mark in marks]
