@@ -10,6 +10,7 @@ from django.db import transaction
 from config_admin.evaluation.models import CeEvaluation
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.evaluation.configuration import evaluate_messages, validate_configuration
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.evaluation.read import EvaluationError
