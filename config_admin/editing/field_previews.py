@@ -101,8 +101,8 @@ def try_condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResu
         return PreviewResult(fault.reason, failed=True, notes=[fault.remedy or ""])
     verdict = evaluate_rule(rule, moment.session)
     notes = _Notes().scope(rule, moment).lines
-    # In words; the field of a row keeps its name.
-    name_field = fact_name if code(rule.rule_type) == RuleType.CONDITION else str
+    # The field of a condition keeps its name; others are named in words.
+    name_field = str if code(rule.rule_type) == RuleType.CONDITION else fact_name
     operands = [
         {
             **operand,

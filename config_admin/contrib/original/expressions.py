@@ -61,20 +61,13 @@ def is_older(text: str) -> bool:
     for token in tokens(text):
         if token.kind == "op" and (token.text in ("?:", "?.", "?", "&&", "||", "!", "#", "@")):
             return True
-        if token.kind == "name" and (token.text in WORDS or token.text in ("new", "T") or _is_method(token, previous)):
+        is_method = previous == "." and token.text in METHODS
+        if token.kind == "name" and (token.text in WORDS or token.text in ("new", "T") or is_method):
             return True
-        if "+" in (token.text, previous) and "string" in (token.kind, _kind(previous)):
+        if "+" in (token.text, previous) and (token.kind == "string" or previous[:1] in ("'", '"')):
             return True
         previous = token.text
     return False
-
-
-def _is_method(token: Token, previous: str) -> bool:
-    return previous == "." and token.text in METHODS
-
-
-def _kind(text: str) -> str:
-    return "string" if text[:1] in ("'", '"') else ""
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -165,21 +158,17 @@ class _Parser:
         self._depth += 1
         if self._depth > MAX_NESTING:
             raise ExpressionError("it is nested too deeply")
-        translation = self._ternary()
-        self._depth -= 1
-        return translation
-
-    def _ternary(self) -> _Translation:
         translation = self._elvis()
         if self._take("?"):
             yes = self.expression()
             self._expect(":")
             no = self.expression()
-            return _Translation(f"{yes.operand} if {translation.operand} else {no.operand}", False)
-        if self._take("if"):
+            translation = _Translation(f"{yes.operand} if {translation.operand} else {no.operand}", False)
+        elif self._take("if"):
             condition = self._elvis()
             other = f" else {self.expression().operand}" if self._take("else") else ""
-            return _Translation(f"{translation.operand} if {condition.operand}{other}", False)
+            translation = _Translation(f"{translation.operand} if {condition.operand}{other}", False)
+        self._depth -= 1
         return translation
 
     def _elvis(self) -> _Translation:
@@ -236,7 +225,9 @@ class _Parser:
                 self._at += 1
                 translation = _Translation(f"{translation.text}({', '.join(self._arguments(')'))})")
             elif self._take("|"):
-                translation = _Translation(f"{translation.operand}|{self._filter()}")
+                name = self._next().text
+                given = f"({', '.join(self._arguments(')'))})" if self._take("(") else ""
+                translation = _Translation(f"{translation.operand}|{name}{given}")
             else:
                 return translation
 
@@ -260,12 +251,6 @@ class _Parser:
                 parts[-1] = self.expression().text
         self._expect("]")
         return ":".join(parts)
-
-    def _filter(self) -> str:
-        name = self._next().text
-        if self._take("("):
-            return f"{name}({', '.join(self._arguments(')'))})"
-        return name
 
     def _arguments(self, closing: str) -> list[str]:
         arguments: list[str] = []

@@ -109,8 +109,7 @@ class _Reading:
             if isinstance(row, UnreadableRow):
                 raise ValueRefused(row.problem)
             read = self._read_row(statement.table, dict(zip(statement.columns, row, strict=True)), where)
-            self._rename_identifiers(read, where)
-            self._list_identifiers_by_name(read, where)
+            self._convert_sql_template(read, where)
         except ValueRefused as error:
             self.notes.append(Note(where, str(error), refused=True))
         else:
@@ -140,22 +139,17 @@ class _Reading:
             self.notes.append(Note(where, _POST_RESPONSE))
         return {**dict.fromkeys(_list_blank_scopes(table, row_values)), **row_values}
 
-    def _rename_identifiers(self, values: dict[str, Json], where: str) -> None:
-        """`{{table}}` in the SQL of a tool is `${table}` here."""
-        sql = values.get("sql_template")
+    def _convert_sql_template(self, values: dict[str, Json], where: str) -> None:
+        """`{{table}}` is `${table}` here, and one list of identifiers becomes a list for each name of the template."""
+        sql, listed = values.get("sql_template"), values.get("allowed_identifiers")
         if isinstance(sql, str) and (renamed := rename_identifiers(sql)) != sql:
             values["sql_template"] = renamed
             self.notes.append(Note(where, f"sql_template: names in braces are read as ${{name}}: {renamed}"))
-
-    def _list_identifiers_by_name(self, values: dict[str, Json], where: str) -> None:
-        """One list of identifiers for a whole template becomes a list for each of its names."""
-        listed = values.get("allowed_identifiers")
-        if not isinstance(listed, list):
-            return
-        names = sorted(sql_guard.identifiers(str(values.get("sql_template") or "")))
-        values["allowed_identifiers"] = dict.fromkeys(names, listed) or None
-        shown = ", ".join(names) or "no name of the template, which has none"
-        self.notes.append(Note(where, f"allowed_identifiers: the list is read as that of {shown}."))
+        if isinstance(listed, list):
+            names = sorted(sql_guard.identifiers(str(values.get("sql_template") or "")))
+            values["allowed_identifiers"] = dict.fromkeys(names, listed) or None
+            shown = ", ".join(names) or "no name of the template, which has none"
+            self.notes.append(Note(where, f"allowed_identifiers: the list is read as that of {shown}."))
 
     def _resolve_column(
         self, table: str, name: str, literal: Literal, values: dict[str, Json], where: str

@@ -160,8 +160,10 @@ def _parse_statement(source: str, line: int, duplicate: int | None, dialect: str
         source = source[:duplicate]
     try:
         insert = sqlglot.parse_one(source, dialect=dialect)
-    except (SqlglotError, RecursionError) as error:
-        raise _Unparsable(f"this is not valid SQL: {_first_line(error)}") from None
+    except RecursionError:
+        raise _Unparsable(f"this is not valid SQL: {_TOO_DEEP}") from None
+    except SqlglotError as error:
+        raise _Unparsable(f"this is not valid SQL: {str(error).splitlines()[0]}") from None
     if not isinstance(insert, exp.Insert):
         raise _Unparsable("only INSERT is supported.")
     table, columns = _parse_target(insert)
@@ -258,7 +260,7 @@ def _read_query(query: exp.Select, target: str = "") -> tuple[Sequence[_Row], bo
     if parts - {"expressions", "from", "where", "kind"}:
         raise refused
     conditions = _list_conditions(query)
-    others = [each for each in conditions if not _is_unless_there(each)]
+    others = [each for each in conditions if not (isinstance(each, exp.Not) and isinstance(each.this, exp.Exists))]
     table = _find_table(query)
     tool = _read_tool_condition(others) if table in _TOOL_NAMES else None
     counts_up = table == target and any(_is_next_id(each) for each in query.expressions)
@@ -275,10 +277,6 @@ def _list_conditions(query: exp.Select) -> list[Any]:
         return []
     joined = where.this.flatten() if isinstance(where.this, exp.And) else (where.this,)
     return [each.unnest() for each in joined]
-
-
-def _is_unless_there(condition: exp.Expression) -> bool:
-    return isinstance(condition, exp.Not) and isinstance(condition.this, exp.Exists)
 
 
 def _find_table(query: exp.Select) -> str | None:
@@ -393,9 +391,3 @@ def _parse_function(value: exp.Expression) -> Literal:
         case exp.Column() if value.name.upper() in _TIMES:
             return NOW
     raise _Unparsable
-
-
-def _first_line(error: BaseException) -> str:
-    if isinstance(error, RecursionError):
-        return _TOO_DEEP
-    return str(error).splitlines()[0]

@@ -44,8 +44,14 @@ class _Conversion:
             if parts > MAX_PARTS:
                 raise ConversionError(f"it has more than {MAX_PARTS} expressions", part.start() + 1)
             end = self._end(part)
-            self._pieces.append(self._text[position : part.start()])
-            self._pieces.append(self._convert_part(part, end))
+            before = self._text[part.start() : end]
+            try:
+                after = self._convert_part(part.group(), before)
+            except ExpressionError as error:
+                raise ConversionError(f"{error} in {shorten(before, 80)}", part.start() + 1) from None
+            if after != before:
+                self._changes.append((before, after))
+            self._pieces += [self._text[position : part.start()], after]
             position = end
         if self._open:
             raise ConversionError("a [# …] block is not closed by [/]", len(self._text) + 1)
@@ -63,17 +69,7 @@ class _Conversion:
         block = _BLOCK.match(self._text, part.start(), part.start() + MAX_EXPRESSION)
         return block.end() if block else part.end()
 
-    def _convert_part(self, part: re.Match[str], end: int) -> str:
-        before = self._text[part.start() : end]
-        try:
-            after = self._describe_part(part.group(), before)
-        except ExpressionError as error:
-            raise ConversionError(f"{error} in {shorten(before, 80)}", part.start() + 1) from None
-        if after != before:
-            self._changes.append((before, after))
-        return after
-
-    def _describe_part(self, begin: str, before: str) -> str:
+    def _convert_part(self, begin: str, before: str) -> str:
         if begin == before and not begin.startswith("[/"):
             return before
         if begin == "{{":
