@@ -159,19 +159,9 @@ class _FlowRows:
         phrases = [row for row in self._list(rows.Classifier.table) if row.is_phrase and row.pattern]
         #: A copy begins with all its phrases off.
         self.is_off = not any(row.enabled for row in phrases)
-        asks = self._list_enabled(rows.OutputSchema.table)
+        kinds = ASKING if self._list_enabled(rows.OutputSchema.table) else (FlowKind.handover, FlowKind.answer)
         #: The kind of flow that the rows make; None for rows of another shape.
-        self.kind = next(
-            (
-                kind
-                for kind in (ASKING if asks else (FlowKind.handover, FlowKind.answer))
-                if all(
-                    not shape.telling or any(map(shape.tells, self._list_enabled(shape.table)))
-                    for shape in list_shapes(kind)
-                )
-            ),
-            None,
-        )
+        self.kind = next((kind for kind in kinds if all(map(self._has_telling, list_shapes(kind)))), None)
 
     def read(self) -> Values:
         """The document, as far as the rows have it."""
@@ -205,6 +195,9 @@ class _FlowRows:
         key = row[rows.ROW_TYPE_OF[shape.table].key]
         other = f"has another {' and '.join(names)}" if names else "is empty" if enabled else "is disabled"
         return f" Row {key} {other}."
+
+    def _has_telling(self, shape: RowShape) -> bool:
+        return not shape.telling or any(map(shape.tells, self._list_enabled(shape.table)))
 
     def _list_enabled(self, table: str) -> list[dict[str, Any]]:
         # A flow that is switched off is one all the same.
