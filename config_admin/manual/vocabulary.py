@@ -31,7 +31,12 @@ WORDS, TURNS = "Values used in rows", "What happens in a turn"
 
 def make_word_chapters() -> Iterator[Chapter]:
     """Phases, actions, all other words; then steps, events and stages."""
-    yield Chapter("phases", "Phases of rules", plain(RulePhase.__doc__), tuple(_list_phase_entries()), WORDS)
+    older = {phase: ", ".join(name for name, now in PHASE_ALIASES.items() if now is phase) for phase in RulePhase}
+    phases = [
+        Entry(f"phase.{phase.value}", phase.label, phase.help, phase.value, (("Older names", names),) if names else ())
+        for phase, names in older.items()
+    ]
+    yield Chapter("phases", "Phases of rules", plain(RulePhase.__doc__), tuple(phases), WORDS)
     about = "What a rule does when its condition is met, and the value that each action needs."
     actions = [
         Entry(
@@ -65,13 +70,6 @@ def list_vocabularies() -> list[type[Word]]:
     return [vocabulary for vocabulary in vocabularies if vocabulary is not Word]
 
 
-def _list_phase_entries() -> Iterator[Entry]:
-    for phase in RulePhase:
-        older = [name for name, now in PHASE_ALIASES.items() if now is phase]
-        facts = (("Older names", ", ".join(older)),) if older else ()
-        yield Entry(f"phase.{phase.value}", phase.label, phase.help, phase.value, facts)
-
-
 def _list_word_entries() -> Iterator[Entry]:
     for words in list_vocabularies():
         if words not in (RulePhase, enums.RuleAction):
@@ -103,20 +101,15 @@ def make_group_chapters() -> Iterator[Chapter]:
         "Permissions come from groups. Pages hide what a user is not allowed to do, and refuse it if requested "
         "directly. Administrators may do everything, and only they assign groups."
     )
-    yield Chapter("groups", "Permissions", about, tuple(_list_group_entries()), "People")
+    tasks = {name: tuple(Choice("", task.title, "") for task in listed) for name, listed in groups_and_tasks().items()}
+    groups = [Entry(f"group.{each.name}", each.title, each.about, each.name, (), tasks[each.name]) for each in GROUPS]
+    yield Chapter("groups", "Permissions", about, tuple(groups), "People")
     about = (
         "Callers, and the calls and pages that are open to them. RW: users may open the page (GET) and send to it "
         "(POST); R: only open; W: only send. Everybody else, and every other address, gets a refusal or the sign-in "
         "page. cerule stands for all tables of the configuration except ceconfig and cemcpserver."
     )
     yield Chapter("access", "Who may call what", about, tuple(_list_access_entries()), "People")
-
-
-def _list_group_entries() -> Iterator[Entry]:
-    tasks = groups_and_tasks()
-    for group in GROUPS:
-        choices = tuple(Choice("", task.title, "") for task in tasks[group.name])
-        yield Entry(f"group.{group.name}", group.title, group.about, group.name, (), choices)
 
 
 #: Addresses by part and callers. `tests/test_access.py` calls each address as each caller, and writes the file.

@@ -271,7 +271,9 @@ class _Parser:
         if token.kind == "number":
             return _Translation(token.text)
         if token.kind == "name":
-            return self._name(token.text)
+            if token.text == "new" or (token.text == "T" and self._peek() == "("):
+                raise ExpressionError(f"code cannot be reached from a template: {token.text}")
+            return _Translation(WORDS.get(token.text, token.text))
         match token.text:
             case "(":
                 inner = self.expression()
@@ -286,11 +288,6 @@ class _Parser:
             case "@":
                 raise ExpressionError("code cannot be reached from a template: @")
         raise ExpressionError(f"unexpected {token.text!r}")
-
-    def _name(self, name: str) -> _Translation:
-        if name == "new" or (name == "T" and self._peek() == "("):
-            raise ExpressionError(f"code cannot be reached from a template: {name}")
-        return _Translation(WORDS.get(name, name))
 
     def _helper(self) -> _Translation:
         helper, dot, method, bracket = (self._next().text for _ in range(4))
