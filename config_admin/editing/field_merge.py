@@ -108,8 +108,9 @@ def combine_texts(base: str, theirs: str, mine: str) -> str:
     starts: tuple[int, ...] = (0, 0, 0)
     # Between the words that all three have, both sides are joined.
     for ends in [*_anchors(*parts), tuple(map(len, parts))]:
-        sides = ("".join(part[start:end]) for part, start, end in zip(parts, starts, ends, strict=True))
-        merged += [_join_sides(*sides, gap), *parts[0][ends[0] : ends[0] + 1]]
+        between = ("".join(part[start:end]) for part, start, end in zip(parts, starts, ends, strict=True))
+        was, now, own = between
+        merged += [_join_sides(was, now, own, gap), *parts[0][ends[0] : ends[0] + 1]]
         starts = tuple(end + 1 for end in ends)
     return "".join(merged)
 

@@ -83,7 +83,12 @@ def build_comparison(request: HttpRequest, differences: RowDifferences) -> Compa
     return Comparison(
         tables=[
             TableCount(
-                table_title(table), *(count[how] for how in HOW), _build_url(request, **{TABLE: table}), only == table
+                table_title(table),
+                count["added"],
+                count["changed"],
+                count["removed"],
+                _build_url(request, **{TABLE: table}),
+                only == table,
             )
             for table, count in counts.items()
         ],

@@ -228,10 +228,12 @@ def _describe_effect(request: HttpRequest, snapshot: Snapshot, effect: Effect | 
     """The effect of a lesson as the page shows it; empty if there is no lesson to try."""
     if effect is None:
         return {}
-    titles, is_compared = map_intent_titles(snapshot), "_compare" in request.POST and effect.before and effect.after
+    titles, compared = map_intent_titles(snapshot), None
+    if "_compare" in request.POST and effect.before and effect.after:
+        compared = describe_new_phrases(effect.before, effect.after)
     return {
         "effect": effect,
-        "compared": describe_new_phrases(effect.before, effect.after) if is_compared else None,
+        "compared": compared,
         "lesson_title": titles.get(effect.lesson.intent, effect.lesson.intent),
         "caught_count": sum(message.times for message in effect.list_changed(ChangeKind.CAUGHT)),
         "lists": list(_list_messages(effect, titles)),

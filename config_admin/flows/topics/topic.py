@@ -82,8 +82,8 @@ def collect_topic(snapshot: Snapshot, intent: str) -> Topic | None:
     )
     references: dict[str, dict[object, dict[str, object]]] = {}
     mentions: dict[str, dict[object, dict[str, object]]] = {}
-    for table, members in others.items():
-        for pk, content in members.items():
+    for table, by_key in others.items():
+        for pk, content in by_key.items():
             if pk not in own.get(table, {}) and replace_intents(table, content, dict.fromkeys(codes, "")) != content:
                 references.setdefault(table, {})[pk] = content
             if any(mentions_intent(table, content, name) for name in codes):

@@ -51,7 +51,7 @@ _WHY_TEST = "a test"
 
 def list_uses(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> list[Use]:
     """The texts of these tables with the word: first those in which it may be changed. No query."""
-    uses = []
+    uses: list[Use] = []
     for row in _list_rows(snapshot, word, tables):
         secret = COLUMNS.get(row.table, ())
         for part in list_parts(row.table, partial(getattr, row)):

@@ -132,11 +132,15 @@ def _serialize_map(
     names = {node["key"]: node["called"] for node in nodes}
     moves = [_serialize_move(request, move, names, fired, tested) for move in chart.moves]
     drawing = {"nodes": nodes, "moves": moves, "words": {mark.value: words for mark, words in WORDS.items()}}
-    # How often each mark occurs, without harmless ones.
-    marks = [mark for each in (*chart.nodes, *chart.moves) for mark in each.marks]
-    wanted = [mark for mark in (Mark.UNREACHABLE, Mark.NO_ANSWER, Mark.FORBIDDEN) if mark in marks]
-    counts = [(WORDS[mark][1], marks.count(mark)) for mark in wanted]
-    return {"nodes": nodes, "moves": moves, "drawing": drawing, "marks": counts}
+    return {"nodes": nodes, "moves": moves, "drawing": drawing, "marks": _count_marks(chart)}
+
+
+def _count_marks(chart: Chart) -> list[tuple[str, int]]:
+    """How often each mark occurs, without harmless ones."""
+    marks = [mark for node in chart.nodes for mark in node.marks]
+    marks += [mark for move in chart.moves for mark in move.marks]
+    wanted = (Mark.UNREACHABLE, Mark.NO_ANSWER, Mark.FORBIDDEN)
+    return [(WORDS[mark][1], marks.count(mark)) for mark in wanted if mark in marks]
 
 
 def _add_visits(nodes: Iterable[dict[str, Any]], traffic: IntentTraffic) -> None:
