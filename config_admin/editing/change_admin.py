@@ -87,7 +87,6 @@ class ChangeAdmin(ModelAdmin):
         super().delete_model(request, obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> None:
-        """Delete the selected rows."""
         reasons.remember(request, self.opts.db_table)
         super().delete_queryset(request, queryset)
 
@@ -114,12 +113,10 @@ class ChangeAdmin(ModelAdmin):
 
     @admin.action(description="Enable selected", permissions=["change"])
     def enable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        """Enable rows after the checks."""
         return enable_rows.switch(self, request, queryset, enabled=True)
 
     @admin.action(description="Disable selected", permissions=["change"])
     def disable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        """Disable rows after the checks."""
         return enable_rows.switch(self, request, queryset, enabled=False)
 
     def message_user(

@@ -209,7 +209,6 @@ def _try_text_match(row: Any, text: str | None, yes: str, *, normalised: bool = 
 
 
 def try_template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
-    """Render a template."""
     rendered = render_lenient(to_jinja(getattr(row, name) or ""), build_variables(moment.session, moment.turn))
     if rendered.error is not None:
         return PreviewResult(f"The template cannot be rendered: {rendered.error}", failed=True)

@@ -127,7 +127,6 @@ class WordSelect(UnfoldAdminSelectWidget):
         return super().optgroups(name, value, attrs)
 
     def create_option(self, name: str, value: Any, *args: Any, **options: Any) -> dict[str, Any]:
-        """One choice with its help."""
         option: dict[str, Any] = super().create_option(name, value, *args, **options)
         option["attrs"].update(self._help.get(str(value), {}))
         return option
@@ -144,7 +143,6 @@ class PickerInput(UnfoldAdminTextInputWidget):
             self.attrs["data-depends"] = f"id_{depends}"
 
     def render(self, name: str, value: Any, attrs: dict[str, Any] | None = None, renderer: Any = None) -> SafeString:
-        """The input and its suggestions."""
         names = f"{(attrs or {}).get('id', name)}_options"
         field = super().render(name, value, {**(attrs or {}), "list": names}, renderer)
         options = format_html_join(

@@ -12,7 +12,6 @@ from convengine.engine.turn.live_settings import Setting
 
 
 def release_url(config_version: int) -> str:
-    """The page of a release."""
     return reverse("admin:config_admin_cerelease_change", args=[config_version])
 
 
@@ -22,7 +21,6 @@ def undo_url(config_version: int) -> str:
 
 
 def draft_url(draft_id: int) -> str:
-    """The page of a draft."""
     return reverse("admin:config_admin_cedraft_change", args=[draft_id])
 
 
@@ -57,12 +55,10 @@ def flow_page_url(intent: str) -> str:
 
 
 def workspace_url(intent: str) -> str:
-    """The workspace of an intent."""
     return reverse("admin:config_admin_ceintent_workspace", args=[intent])
 
 
 def health_url() -> str:
-    """The page of the health check."""
     return reverse("admin:config_admin_cerule_health")
 
 

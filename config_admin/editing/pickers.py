@@ -164,7 +164,6 @@ def determinants(editor: EditorContext) -> Iterator[Option]:
 
 
 def connections(editor: EditorContext) -> Iterator[Option]:
-    """Names of the deployment's connections."""
     return (Option(name) for name in sorted(editor.world.http_connections))
 
 
@@ -174,7 +173,6 @@ def commands(editor: EditorContext) -> Iterator[Option]:
 
 
 def setting_types(editor: EditorContext) -> Iterator[Option]:
-    """The types of settings."""
     known = {setting.type for setting in live_settings.CATALOGUE.values()}
     return (Option(name, TITLES.get(name, "")) for name in sorted(known))
 

@@ -36,7 +36,6 @@ def recall_reason(request: HttpRequest, subject: str) -> str:
 
 
 def read_reason(request: HttpRequest) -> str:
-    """The reason of a request."""
     return request.POST.get("reason", "").strip()
 
 

@@ -58,15 +58,12 @@ class WorkspaceReturnAdmin(ModelAdmin):
             self.message_user(request, f"The {self.opts.verbose_name} “{obj}” was {done}.", messages.SUCCESS)
 
     def response_post_save_add(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        """After a new row."""
         return self._back(request) or super().response_post_save_add(request, obj)
 
     def response_post_save_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        """After an edit."""
         return self._back(request) or super().response_post_save_change(request, obj)
 
     def response_delete(self, request: HttpRequest, obj_display: str, obj_id: int) -> HttpResponse:
-        """After a deletion."""
         usual = super().response_delete(request, obj_display, obj_id)
         return self._back(request) or usual
 

@@ -117,7 +117,6 @@ def show_evaluation(request: HttpRequest, evaluation_id: int) -> HttpResponse:
     methods=["POST"],
 )
 def cancel(request: HttpRequest, evaluation_id: int) -> HttpResponse:
-    """End an evaluation."""
     require_right(request, RUN)
     if evaluations.cancel(evaluation_id):
         messages.success(request, "The evaluation is cancelled.")
@@ -168,7 +167,6 @@ class _Results:
         self._lists = request.GET.get("show", "")
 
     def describe(self) -> dict[str, Any]:
-        """The parts of the page."""
         intents, fields = self._document.get("intents"), self._document.get("fields")
         parts: dict[str, Any] = {
             "notes": self._document["notes"],

@@ -41,7 +41,6 @@ class SchemaForm(forms.Form):
 
     @property
     def inputs(self) -> list[Any]:
-        """The inputs of the properties."""
         return [self[name] for name in self.properties]
 
     @property

@@ -44,7 +44,6 @@ def chapter(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def reference_chapter(request: HttpRequest, slug: str) -> HttpResponse:
-    """A chapter of the reference."""
     page = reference.chapters().get(slug)
     if page is None:
         raise Http404(f"The reference has no chapter {slug}.")

@@ -152,7 +152,6 @@ class TestCaseAdmin(PagesAdmin):
 
     @admin.display(description="tags")
     def tag_names(self, case: CeTestCase) -> str:
-        """The tags, in order."""
         return ", ".join(sorted(tag.tag for tag in case.tags.all())) or "–"
 
     @badge_column(RESULT_LOOKS, "latest result")
@@ -193,12 +192,10 @@ class TestCaseAdmin(PagesAdmin):
 
     @admin.action(description="Export", permissions=["view"])
     def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
-        """The selected tests as files."""
         keys = list(queryset.order_by().values_list("pk", flat=True))
         return export_tests(CeTestCase.objects.filter(pk__in=keys))
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
-        """The list with its pages."""
         may_run = self.has_run_permission(request)
         return super().changelist_view(request, {"may_run": may_run, **(extra_context or {})})
 

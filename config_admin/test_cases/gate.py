@@ -34,7 +34,6 @@ class GateState:
 
     @property
     def is_open(self) -> bool:
-        """True when everything passed."""
         return not self.tags or (self.passed == self.total and self.total + self.erased > 0)
 
 

@@ -114,7 +114,6 @@ class CeTestRun(SealedStateModel):
 
     @property
     def done(self) -> int:
-        """How many tests are done."""
         return self.passed + self.failed
 
     @property

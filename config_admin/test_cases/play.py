@@ -34,7 +34,6 @@ class Verdict:
 
     @property
     def has_passed(self) -> bool:
-        """True when everything held."""
         return not self.failures
 
 

@@ -107,17 +107,14 @@ class TestRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description="run", ordering="run_id")
     def run_label(self, run: CeTestRun) -> str:
-        """Its number."""
         return f"Run\N{NO-BREAK SPACE}{run.pk}"
 
     @admin.display(description="configuration")
     def configuration_label(self, run: CeTestRun) -> str:
-        """What the tests ran on."""
         return run.configuration_title
 
     @admin.display(description="tests")
     def describe_selection(self, run: CeTestRun) -> str:
-        """What was chosen."""
         return Selection.read(run.selection).describe()
 
     @badge_column(RUN_LOOKS, "status", "status")
@@ -129,7 +126,6 @@ class TestRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description="passed")
     def counts(self, run: CeTestRun) -> str:
-        """How many passed."""
         return f"{run.passed} of {run.total}"
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> Any:
@@ -173,7 +169,6 @@ class TestRunAdmin(ReadOnlyAdmin):
 
     @page("<int:run_id>/cancel/", methods=["POST"])
     def cancel_view(self, request: HttpRequest, run_id: int) -> HttpResponse:
-        """End the run."""
         require_right(request, RUN)
         if test_runs.cancel(run_id):
             messages.success(request, "The run is cancelled. The results so far stay.")

@@ -37,7 +37,6 @@ class Group:
 
     @property
     def shown(self) -> list[Row]:
-        """The shown rows."""
         return [*self.own[:OWN], *self.shared[:SHARED]]
 
 

@@ -72,7 +72,6 @@ class SettingLine:
 
     @property
     def default(self) -> str:
-        """The built-in default as text."""
         return format_value(self.setting.kind, self.setting.default)
 
     @property
@@ -87,7 +86,6 @@ class SettingLine:
 
     @property
     def allowed(self) -> str:
-        """The allowed values."""
         return describe_allowed_values(self.setting.kind)
 
     @cached_property
@@ -119,12 +117,10 @@ class EditedSetting(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The key of the row."""
         return f"{self.setting.key}.{self.qualifier}" if self.qualifier else self.setting.key
 
     @property
     def label(self) -> str:
-        """Its title, with the qualifier."""
         return f"{self.setting.label} (only for {self.qualifier})" if self.qualifier else self.setting.label
 
     @property

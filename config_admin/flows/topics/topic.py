@@ -36,12 +36,10 @@ class Topic:
 
     @property
     def code(self) -> str:
-        """The code of the intent."""
         return code(self.intent.intent_code)
 
     @property
     def count(self) -> int:
-        """The number of its rows."""
         return sum(map(len, self.own.values()))
 
     @property

@@ -47,7 +47,6 @@ class Command(ExactCommand):
                 add_audience_arguments(added)
 
     def handle(self, *args: Any, action: str, json: bool, **options: Any) -> None:
-        """Do it."""
         try:
             row = self._do(action, options)
         except (NotGradual, AudienceInvalid, RowsBelongTogether) as refused:
