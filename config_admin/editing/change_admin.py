@@ -1,25 +1,36 @@
 """Changes of rows in the admin: forms, deletions and list actions, each one release with a reason."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.contrib import admin, messages
-from django.contrib.admin.utils import get_deleted_objects
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
+from django.contrib.admin.utils import get_deleted_objects, model_ngettext
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
 from unfold.admin import ModelAdmin
 
-from config_admin.editing import enable_rows, reasons
-from config_admin.editing.confirmation import Refusal, link_rows, list_refusals
-from config_admin.editing.context import get_editor_context
+from config_admin.editing import reasons
+from config_admin.editing.confirmation import (
+    Question,
+    Refusal,
+    ask,
+    link_rows,
+    list_refusals,
+    refusals_of,
+    warnings_of,
+)
+from config_admin.editing.context import EditorContext, get_editor_context
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.usages import Group, group_usages
 from config_admin.releases.change_set import current
+from config_admin.validation.draft import overlaid
 from config_admin.validation.findings import Finding
 from config_admin.validation.labels import column_label
-from config_admin.validation.save_checks import check_delete
+from config_admin.validation.save_checks import check_delete, check_row
 from config_admin.validation.uses import find_references
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
@@ -113,11 +124,11 @@ class ChangeAdmin(ModelAdmin):
 
     @admin.action(description="Enable selected", permissions=["change"])
     def enable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        return enable_rows.switch(self, request, queryset, enabled=True)
+        return _switch_rows(self, request, queryset, enabled=True)
 
     @admin.action(description="Disable selected", permissions=["change"])
     def disable_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
-        return enable_rows.switch(self, request, queryset, enabled=False)
+        return _switch_rows(self, request, queryset, enabled=False)
 
     def message_user(
         self, request: HttpRequest, message: Any, level: Any = messages.INFO, *rest: Any, **more: Any
@@ -148,3 +159,85 @@ def collect_deletions(
     refusals += [Refusal(finding.message) for finding in together]
     shown = going if len(going) <= MAX_ROWS else [*going[:MAX_ROWS], f"… and {len(going) - MAX_ROWS} more"]
     return shown, counts, missing, list(dict.fromkeys(refusals))
+
+
+def _switch_rows(
+    model_admin: Any, request: HttpRequest, queryset: QuerySet[Any], *, enabled: bool
+) -> TemplateResponse | None:
+    """Ask whether to enable or disable rows, or after confirmation do it. Rows in the wanted state are skipped.
+
+    Returns None if it is done, or if there is nothing to do.
+    """
+    pks = list(queryset.filter(enabled=not enabled).order_by().values_list("pk", flat=True))
+    word = "enabled" if enabled else "disabled"
+    if not pks:
+        model_admin.message_user(request, f"All selected rows are already {word}.", messages.INFO)
+        return None
+    editor = get_editor_context(request)
+    stored = editor.snapshot.table(ROW_TYPE_OF[model_admin.model._meta.db_table]).by_pk
+    drafts: dict[Any, Row] = {pk: replace(stored[pk], enabled=enabled) for pk in pks if pk in stored}
+    findings = _check_drafts(editor, drafts, everything=enabled)
+    refusals = [*list_refusals(model_admin, request, drafts.values()), *refusals_of(findings)]
+    if not enabled:
+        refusals += [Refusal(finding.message) for finding in model_admin.check_together(editor.snapshot, set(pks))]
+    if "confirmed" in request.POST and not refusals:
+        reasons.remember(request, model_admin.opts.db_table)
+        changed = queryset.model._default_manager.filter(pk__in=pks).update(enabled=enabled)
+        model_admin.message_user(
+            request, f"{changed} {model_ngettext(model_admin.opts, changed)} {word}.", messages.SUCCESS
+        )
+        return None
+    question = _build_question(model_admin, request, drafts, refusals, warnings_of(findings), enabled)
+    return ask(request, question, model_admin.opts)
+
+
+def _check_drafts(editor: EditorContext, drafts: Mapping[Any, Row], *, everything: bool) -> list[Finding]:
+    """The findings of the save checks for changed rows.
+
+    For rows to enable (`everything`) all of them, in the resulting configuration; for rows to disable only those that
+    the row does not have today.
+    """
+    if everything:
+        after = overlaid(editor.snapshot, drafts)
+        return [finding for draft in drafts.values() for finding in check_row(draft, after, editor.world)]
+    findings: list[Finding] = []
+    for draft in drafts.values():
+        stored = editor.snapshot.row(type(draft), draft.pk)
+        before = check_row(stored, editor.snapshot, editor.world) if stored else []
+        findings += [finding for finding in check_row(draft, editor.snapshot, editor.world) if finding not in before]
+    return findings
+
+
+def _build_question(
+    model_admin: Any,
+    request: HttpRequest,
+    drafts: Mapping[Any, Row],
+    refusals: list[Refusal],
+    warnings: list[str],
+    enabled: bool,
+) -> Question:
+    """The question before many rows are enabled or disabled; it shows at most `MAX_ROWS` of each list."""
+    count = len(drafts)
+    what = f"{count} {model_ngettext(model_admin.opts, count)}"
+    verb = "Enable" if enabled else "Disable"
+    shown = list(drafts.values())[:MAX_ROWS]
+    across = request.POST.get("select_across") == "1"
+    # Django runs an action only when a box is ticked; with `select_across` one box stands for all rows.
+    selected = request.POST.getlist(ACTION_CHECKBOX_NAME)[: 1 if across else None]
+    return Question(
+        title=f"{verb} {what}",
+        intro=f"{verb} these rows? All changes become one release.",
+        answer=f"{verb} {what}",
+        back_url=request.get_full_path(),
+        refusals=refusals[:MAX_ROWS],
+        warnings=warnings[:MAX_ROWS],
+        row_links=link_rows(shown),
+        more=count - len(shown),
+        reason=reasons.recall_reason(request, model_admin.opts.db_table),
+        inputs=[
+            ("action", request.POST.get("action", "")),
+            ("select_across", "1" if across else "0"),
+            ("confirmed", "1"),
+            *((ACTION_CHECKBOX_NAME, pk) for pk in selected),
+        ],
+    )
