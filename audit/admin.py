@@ -168,7 +168,6 @@ class AuditAdmin(OfTurns):
 
     @admin.display(description="payload")
     def payload_beginning(self, row: CeAudit) -> str:
-        """The beginning of the payload."""
         payload = {name: value for name, value in row.payload_json.items() if name != "_meta"}
         return shorten_line(json.dumps(payload, ensure_ascii=False) if payload else "", 70)
 
@@ -278,7 +277,6 @@ class ModelCallAdmin(OfTurns):
 
     @badge_column({"ok": "success", "failed": "danger"}, "outcome")
     def outcome(self, row: CeLlmCallLog) -> tuple[str, str]:
-        """Whether the call succeeded."""
         return ("ok", "OK") if row.success else ("failed", "Failed")
 
     @admin.display(description="configuration")

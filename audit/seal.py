@@ -93,7 +93,6 @@ class Seal:
 
     @classmethod
     def create(cls, previous: bytes | None, parts: Parts) -> Self:
-        """Seal a new row."""
         salt, before = os.urandom(_SIZE), previous or GENESIS
         hashes = _hash_parts(derive_salts(salt), parts)
         root = _hash_all(hashes)
@@ -123,7 +122,6 @@ class Seal:
         return list(dict.fromkeys(area for area, now, sealed in checks if now != sealed))
 
     def to_bytes(self) -> bytes:
-        """The bytes that are stored."""
         head = _HEAD.pack(_VERSION, self.cuts, self.previous, self.hash, self.other)
         return b"".join([head, self.salt, *self.slots, self.checks])
 
@@ -188,7 +186,6 @@ def _hash_row(previous: bytes, release: bytes, whole: bytes, root: bytes) -> byt
 
 
 def _hash_whole(salt: bytes, parts: Parts) -> bytes:
-    """The hash over all bytes of a row."""
     digest = hashlib.sha256(salt)
     for content in parts[:4]:
         digest.update(struct.pack(">I", len(content)))
@@ -197,7 +194,6 @@ def _hash_whole(salt: bytes, parts: Parts) -> bytes:
 
 
 def _hash_parts(salts: Sequence[bytes], parts: Parts) -> list[bytes]:
-    """The salted hash of each part."""
     pairs = zip(salts, parts.removable, strict=True)
     return [hashlib.sha256(salt + content).digest()[:_SIZE] for salt, content in pairs]
 
@@ -220,7 +216,6 @@ def _shorten(hashes: Sequence[bytes]) -> bytes:
 
 
 def list_removed(cuts: int) -> set[str]:
-    """The parts that removals take."""
     return {name for bit, names in _REMOVED_PARTS.items() if cuts & bit for name in names}
 
 

@@ -55,7 +55,6 @@ class SilenceForm(forms.Form):
 
     @property
     def until(self) -> datetime:
-        """The end, of a valid form."""
         return database_time() + timedelta(hours=self.cleaned_data["hours"])
 
 
@@ -128,7 +127,6 @@ class AlertRuleAdmin(SilencePages):
         js = ("convengine/alert.js",)
 
     def find_rule(self, pk: int) -> CeAlertRule:
-        """The rule itself."""
         return get_object_or_404(CeAlertRule, pk=pk)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
@@ -145,7 +143,6 @@ class AlertRuleAdmin(SilencePages):
 
     @admin.display(description="rule")
     def sentence(self, rule: CeAlertRule) -> str:
-        """The rule in words."""
         return describe_rule(rule)
 
     def changeform_view(
@@ -251,7 +248,6 @@ class AlertAdmin(SilencePages, ReadOnlyAdmin):
 
 
 def preview_rule(rule: CeAlertRule) -> dict[str, Any]:
-    """What the preview shows."""
     measure, now = find_measure(rule.measure), database_time()
     simulation = simulate_rule(rule, PREVIEW_DAYS, now)
     reading = read_rule(rule, read_counted_until() or now)
@@ -273,7 +269,6 @@ def preview_rule(rule: CeAlertRule) -> dict[str, Any]:
 
 
 def show_value(alert: CeAlert, name: str) -> str:
-    """A value with its unit."""
     return format_value(find_measure(alert.measure), getattr(alert, name))
 
 

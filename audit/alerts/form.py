@@ -22,7 +22,6 @@ class AddressesField(forms.CharField):
     widget = UnfoldAdminTextareaWidget(attrs={"rows": 2})
 
     def prepare_value(self, value: Any) -> Any:
-        """The lines of a list."""
         return "\n".join(value) if isinstance(value, list) else value
 
     def clean(self, value: Any) -> Any:

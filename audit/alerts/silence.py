@@ -30,6 +30,5 @@ def silence_rule(rule: CeAlertRule, until: datetime, reason: str, by: str) -> No
 
 
 def end_silence(rule: CeAlertRule) -> None:
-    """Send messages again."""
     rule.silenced_until = None
     rule.save(update_fields=["silenced_until"])

@@ -267,7 +267,6 @@ def list_unfinished() -> list[uuid.UUID]:
 
 
 def finish_erasures() -> Iterator[Counts]:
-    """Finish interrupted erasures."""
     for key in list_unfinished():
         yield from empty_conversation(key)
 
@@ -353,7 +352,6 @@ def _empty_additions(key: uuid.UUID, last: int) -> Counts:
 
 
 def _empty_rows(rows: Sequence[CeConversationHistory]) -> None:
-    """Remove the contents of sealed rows."""
     for row in rows:
         cut_row(row, _EMPTY_TURN, seal.ERASED)
 

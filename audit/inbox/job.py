@@ -36,7 +36,6 @@ _Key = tuple[str, str]
 
 
 def update_inbox() -> Iterator[Counts]:
-    """Read the messages of the period, and store the groups of each kind."""
     for kind in CeInboxGroup.Kind:
         yield _update_kind(kind, database_time())
 

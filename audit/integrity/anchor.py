@@ -63,7 +63,6 @@ class ChainEnd(NamedTuple):
         return self.kind, self.conversation_id, self.number
 
     def to_line(self) -> str:
-        """The line in the file."""
         return json.dumps([self.kind, str(self.conversation_id), self.number, self.hash, self.at]) + "\n"
 
     @classmethod

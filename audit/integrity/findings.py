@@ -67,7 +67,6 @@ class Finding:
 
     @property
     def table(self) -> str:
-        """The table of the changed row."""
         return self.other_table or _TABLES.get(self.code, _TURNS)
 
     @property

@@ -44,7 +44,6 @@ class Ledger:
         return {pk for entry in entries for pk in entry.details.get("emptied", ())}
 
     def list_erased(self, table: str) -> set[int]:
-        """The rows of a table that erasures removed."""
         return {pk for entry in self.entries if entry.table_name == table for pk in entry.details.get("erased", ())}
 
     def count_removed_conversations(self) -> int:

@@ -50,11 +50,9 @@ class Report:
 
     @property
     def intact(self) -> bool:
-        """True when nothing is wrong."""
         return not self.damaged
 
     def add(self, walk: ChainWalk) -> None:
-        """Add the result of one conversation."""
         self.conversations += 1
         self.turns += walk.turns
         self.erased += walk.erased
@@ -62,7 +60,6 @@ class Report:
         self.findings += walk.findings[: MAX_FINDINGS - len(self.findings)]
 
     def merge(self, other: "Report") -> None:
-        """Add another report."""
         for name in (*_COUNTS, "damaged"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.findings += other.findings[: MAX_FINDINGS - len(self.findings)]

@@ -41,7 +41,6 @@ _streams_per_caller: Counter[str] = Counter()
 
 
 async def serve_streams(scope: Mapping[str, Any], receive: Any, send: Any) -> None:
-    """Answer one call."""
     request = ASGIRequest(dict(scope), None)  # type: ignore[arg-type]
     request_id = make_request_id(request.headers.get(HEADER))
     headers = [(HEADER.lower().encode(), request_id.encode()), *_cors_headers(request)]

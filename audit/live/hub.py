@@ -60,7 +60,6 @@ class Reader:
         self.woken.set()
 
     def give_up(self) -> None:
-        """Drop the texts of a slow reader."""
         self.overrun = True
         self.progress.clear()
         self.woken.set()
@@ -88,7 +87,6 @@ class Hub:
 
     @property
     def count(self) -> int:
-        """The number of readers."""
         return sum(map(len, self.readers.values()))
 
     def join(self, conversation_id: str) -> Reader:
@@ -104,7 +102,6 @@ class Hub:
         return reader
 
     def leave(self, reader: Reader) -> None:
-        """Remove a reader."""
         readers = self.readers.get(reader.conversation_id, set())
         readers.discard(reader)
         if not readers:

@@ -35,7 +35,6 @@ def encode_failure(turn: CeConversationHistory) -> str:
 
 
 def encode_progress(line: VerboseLine, turn_id: str, turn_no: int, at: datetime) -> str:
-    """The envelope of a progress text."""
     progress = line.as_json()
     return _encode(VERBOSE, VERBOSE, at, {"verbose": progress}, turn_id, turn_no, verbose=progress)
 

@@ -39,7 +39,6 @@ class CeChain(SignedModel):
         return str(self.table_name)
 
     def claim(self) -> str:
-        """The whole row."""
         return f"{self.table_name} {self.last} {bytes(self.head).hex()} {self.removed_to} {bytes(self.base).hex()}"
 
     @staticmethod
@@ -87,11 +86,9 @@ class ChainedRow(models.Model):
             chain.store(last=self.pk, head=seal.hash)
 
     def get_chain_name(self) -> str:
-        """The name of the chain: the table."""
         return str(self._meta.db_table)
 
     def encode(self) -> Parts:
-        """The sealed bytes."""
         return self.encode_values({name: getattr(self, name) for name in (*self.SEALED, *self.ERASABLE)})
 
     @classmethod

@@ -81,5 +81,4 @@ class CeMcpUserFeedback(ChainedRow):
 
     @property
     def who(self) -> str:
-        """The author in words."""
         return self.author.removeprefix("user:") if self.author.startswith("user:") else "the user of the conversation"

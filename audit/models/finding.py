@@ -11,7 +11,6 @@ class Words(models.TextField):  # type: ignore[type-arg]
     """The words of a text for PostgreSQL's search; on other databases nothing is stored."""
 
     def db_type(self, connection: Any) -> str:
-        """The type of the column."""
         return "tsvector" if connection.vendor == "postgresql" else "text"
 
 

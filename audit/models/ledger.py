@@ -59,7 +59,6 @@ class CeLedger(ChainedRow, SignedModel, AppendOnly):
         super().save(*args, **options)
 
     def claim(self) -> str:
-        """All sealed columns."""
         return self.encode().header.hex()
 
     @staticmethod
@@ -79,7 +78,6 @@ class CeLedger(ChainedRow, SignedModel, AppendOnly):
 
     @property
     def details(self) -> dict[str, Any]:
-        """`detail`, parsed."""
         parsed: dict[str, Any] = json.loads(self.detail)
         return parsed
 
@@ -92,5 +90,4 @@ def _read_lines(compressed: Any) -> list[str]:
 
 
 def hash_ids(ids: Sequence[object]) -> str:
-    """The hash over the ids of removed rows."""
     return hashlib.sha256("\n".join(sorted(map(str, ids))).encode()).hexdigest()

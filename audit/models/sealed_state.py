@@ -31,5 +31,4 @@ class CeSealedState(ChainedRow, AppendOnly):
         return f"{self.table_name}, {format_minute(self.created_at)}"
 
     def get_chain_name(self) -> str:
-        """The table of the rows."""
         return str(self.table_name)

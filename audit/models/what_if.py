@@ -65,7 +65,6 @@ class CeWhatIf(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """True until it ends."""
         return self.status in OPEN
 
 

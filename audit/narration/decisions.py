@@ -133,7 +133,6 @@ class Candidate:
 
     @property
     def name(self) -> str:
-        """The kind of the row and its number."""
         return row_name(self.table, self.pk)
 
     @property
@@ -153,7 +152,6 @@ class Candidate:
 
     @property
     def query(self) -> str:
-        """The query for the page of past rows."""
         return urlencode({"table": self.table, "row": self.pk})
 
     @property
@@ -174,7 +172,6 @@ class Candidate:
 
     @property
     def operands(self) -> list[Operand]:
-        """Its comparisons in words."""
         return [operand for compared in self._compared for operand in _read_operand(compared)]
 
     def as_json(self) -> dict[str, Json]:
@@ -235,7 +232,6 @@ class Decision:
 
     @property
     def family(self) -> str:
-        """The part of the turn."""
         return _KINDS[self.choice.kind][1].value
 
     @property
@@ -252,7 +248,6 @@ class Decision:
 
     @property
     def winners(self) -> list[Candidate]:
-        """The rows that won."""
         return [row for row in self.candidates if row.explained.matched]
 
     @property
@@ -272,7 +267,6 @@ class Decision:
 
     @property
     def more(self) -> int:
-        """The number of rows that are not listed."""
         return sum(self.rest.values())
 
     @property
@@ -425,13 +419,11 @@ def _call_loser(row: ExplainedRow) -> ExplainedRow:
 
 
 def _describe_key(name: str, value: Json) -> tuple[str, str]:
-    """A key of a decision and its value, in words."""
     phase = read_phase(value) if name == "phase" else None
     return in_words(name).lower(), phase.label if phase else excerpt_value(value)
 
 
 def _describe_reason_code(code: str | None) -> str:
-    """Why a row did not win, in words."""
     return _REASONS.get(code or "") or code or "not chosen"
 
 

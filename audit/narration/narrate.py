@@ -30,7 +30,6 @@ class NarratedTurn:
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        """The configuration of the turn."""
         if self.release:
             return self.release
         snapshot: Snapshot = configuration().at(self.events[0].row.config_version or 0)
@@ -38,7 +37,6 @@ class NarratedTurn:
 
     @cached_property
     def stages(self) -> frozenset[str]:
-        """The names of the stages that the turn reached."""
         return frozenset(event.name for event in self.events)
 
     @cached_property

@@ -102,7 +102,6 @@ class MessageReading:
 
     @property
     def legend(self) -> list[Role]:
-        """The roles that the message has."""
         roles = {part.role for part in self.parts}
         return [role for role in Role if role in roles and role is not Role.PLAIN]
 

@@ -54,7 +54,6 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """The sentence."""
         return "".join(map(get_text, self.parts))
 
     @property
@@ -69,7 +68,6 @@ class Sentence:
 
 
 def get_text(part: Part) -> str:
-    """The words of a part."""
     return part if isinstance(part, str) else part.text
 
 

@@ -97,7 +97,6 @@ def _split_entry(entry: Entry) -> Iterator[tuple[int, Entry]]:
 
 @lru_cache(1024)
 def _part_of(stage: str) -> int:
-    """The part to which an event belongs."""
     name = base_name(stage)
     if name in (STEP_ENTER, STEP_EXIT):
         return STEPS

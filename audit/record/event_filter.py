@@ -56,7 +56,6 @@ class AuditFilter:
 
     @property
     def keeps_everything(self) -> bool:
-        """True when no event is left out."""
         return self.level == "ALL" and not (
             self.include_stages or self.exclude_stages or self.include_intents or self.exclude_intents
         )

@@ -73,7 +73,6 @@ class Step(NamedTuple):
 
 
 def encode_steps(steps: Sequence[Step]) -> str:
-    """The role of an index entry."""
     return f"{_SEPARATOR}{_SEPARATOR.join(map(str, steps))}{_SEPARATOR}" if steps else ""
 
 

@@ -8,7 +8,6 @@ WEEK = timedelta(days=7)
 
 
 def floor_hour(moment: datetime) -> datetime:
-    """The hour that contains a moment."""
     return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
 
 

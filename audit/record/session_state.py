@@ -116,7 +116,6 @@ def apply_change(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mappi
 
 
 def diff_documents(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
-    """The changes between two documents."""
     sets: dict[str, Json] = {}
     unsets: list[str] = []
     _compare(old, new, "", sets, unsets)
@@ -241,7 +240,6 @@ def _escape_key(key: str) -> str:
 
 
 def split_pointer(pointer: str) -> list[str]:
-    """The keys of a pointer."""
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:]]
 
 

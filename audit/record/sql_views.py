@@ -193,7 +193,6 @@ def create_views(schema_editor: Any) -> None:
 
 
 def list_view_stmts(vendor: str) -> list[str]:
-    """The statements that make the views."""
     return [statement.strip() for statement in (_POSTGRESQL if vendor == "postgresql" else _SQLITE).values()]
 
 
@@ -208,7 +207,6 @@ def list_changed_functions() -> Iterator[str]:
 
 
 def drop_views(schema_editor: Any) -> None:
-    """Remove both views, with their functions."""
     for name in reversed(VIEWS):
         schema_editor.execute(f"DROP VIEW IF EXISTS {name}")
     for name in _FUNCTIONS if schema_editor.connection.vendor == "postgresql" else ():

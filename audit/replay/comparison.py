@@ -71,7 +71,6 @@ class StepPair:
 
     @property
     def differing(self) -> Sequence[EventPair]:
-        """The differing events."""
         return [pair for pair in self.events if pair.differs]
 
     @property

@@ -60,7 +60,6 @@ class Replay:
 
     @cached_property
     def stored_events(self) -> list[StoredEvent]:
-        """The recorded events."""
         stored = read_turns(self.record.conversation_id, [self.record.turn_no or 0])
         return [event for event in stored if event.stage not in AFTER_THE_ANSWER]
 
@@ -91,14 +90,12 @@ class Replay:
 
     @cached_property
     def steps(self) -> Sequence[StepPair]:
-        """The steps of both, event by event."""
         if self.turn is None:
             return ()
         return compare_events(list(expand_events(self.stored_events)), list(expand_events(self.events)))
 
     @property
     def differing(self) -> int:
-        """The number of differing steps."""
         return sum(step.differs for step in self.steps)
 
     @property
@@ -166,7 +163,6 @@ def find_subjects(recorded: StoredRecording, read_release: Callable[[int], Snaps
 
 
 def get_current_release() -> int:
-    """The release in force."""
     version: int = configuration().current().config_version
     return version
 

@@ -48,7 +48,6 @@ class ReportNumbersSerializer(serializers.Serializer[Any]):
     """Each measure by name."""
 
     def get_fields(self) -> dict[str, Any]:
-        """One field per measure."""
         return {name: serializers.FloatField(allow_null=True, help_text=known.help) for name, known in MEASURES.items()}
 
 

@@ -49,7 +49,6 @@ class Change(StrEnum):
 
 
 def quote_texts(texts: Iterable[str]) -> str:
-    """Constants as a list of SQL."""
     return ", ".join(f"'{text}'" for text in texts)
 
 

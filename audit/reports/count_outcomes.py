@@ -58,7 +58,6 @@ def count_outcomes(cursor: Any, first: int, last: int) -> None:
 
 
 def count_stored_outcomes(cursor: Any) -> None:
-    """Write all stored outcomes into NEW_COUNTS."""
     cursor.execute(_COUNT_STORED)
 
 

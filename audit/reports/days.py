@@ -20,12 +20,10 @@ def find_next_day(hour: datetime, zone: tzinfo) -> datetime:
 
 
 def find_month(hour: datetime, zone: tzinfo) -> datetime:
-    """The first hour of the month of an hour."""
     return floor_hour(datetime.combine(_local_date(hour, zone).replace(day=1), time(), zone))
 
 
 def find_next_month(hour: datetime, zone: tzinfo) -> datetime:
-    """The first hour of the next month."""
     return find_month(find_month(hour, zone) + timedelta(days=32), zone)
 
 
@@ -36,7 +34,6 @@ def find_next_hour(hour: datetime, zone: tzinfo) -> datetime:
 def list_starts(
     since: datetime, until: datetime, zone: tzinfo, find_next: Callable[[datetime, tzinfo], datetime]
 ) -> list[datetime]:
-    """The beginnings of all hours, days or months of a period."""
     starts = [since]
     while (start := find_next(starts[-1], zone)) < until:
         starts.append(start)

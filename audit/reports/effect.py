@@ -178,7 +178,6 @@ def _join_releases(releases: Iterable[tuple[int, Totals]]) -> ReleaseGroup | Non
 
 
 def judge_rate(measure: Measure, after: Proportion, before: Proportion) -> Verdict:
-    """Whether a rate got worse or better."""
     return judge_change(after, before, higher_is_worse=measure.higher_is_worse is not False)
 
 
@@ -196,7 +195,6 @@ def _find_rise(after: Proportion, before: Proportion) -> float:
 
 
 def effect_url(number: int) -> str:
-    """The page of a release's effect."""
     return reverse("admin:audit_ceaudit_effect", args=[number])
 
 

@@ -44,7 +44,6 @@ class RateLine(NamedTuple):
 
 @page("reports/release/<int:number>/", of="audit.CeAudit", name="effect", from_replica=True)
 def effect_page(request: HttpRequest, number: int) -> HttpResponse:
-    """The effect of a release."""
     require_right(request, READ_TURNS)
     notes = release_history().list_release_notes([number]) if number <= BIG_INTEGER else []
     if not notes:

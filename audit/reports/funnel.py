@@ -86,7 +86,6 @@ class Funnel:
 
     @property
     def title(self) -> str:
-        """What the form is called."""
         return name_intent(self.intent) if self.intent else f"Form {self.schema}, which no longer exists"
 
     @property

@@ -153,7 +153,6 @@ def _needs_durations(measures: Sequence[Measure]) -> bool:
 
 
 def _list_names(measures: Sequence[Measure]) -> list[str]:
-    """The names of the columns of a file."""
     return [measure.name for measure in measures]
 
 

@@ -122,7 +122,6 @@ class Totals:
     amounts: dict[str, Decimal] = field(default_factory=dict)
 
     def add(self, kind: str, value: str, turns: int, amount: Decimal = _ZERO) -> None:
-        """Add a count."""
         self.values[kind, value] += turns
         self.amounts[kind] = self.read_amount(kind) + amount
 
@@ -138,12 +137,10 @@ class Totals:
 
     @property
     def turns(self) -> int:
-        """How many turns there were."""
         return self.count(CeTurnCount.TURN)
 
     @property
     def conversations(self) -> int:
-        """How many conversations began."""
         return self.count(CeTurnCount.BEGUN)
 
     @property
@@ -215,7 +212,6 @@ class Report:
 
     @property
     def totals(self) -> Totals:
-        """The numbers of the whole selection."""
         return sum((period.totals for period in self.periods), Totals())
 
 

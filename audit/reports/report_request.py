@@ -78,7 +78,6 @@ class ReportRequest:
         self.format, self.part = request.GET.get(FORMAT, ""), request.GET.get(PART, "")
 
     def build_file_url(self, form: str, part: str = "") -> str:
-        """The address of a file of this page."""
         wanted = {FORMAT: form} | ({PART: part} if part else {})
         return f"?{urlencode({**self._filters, **wanted})}"
 

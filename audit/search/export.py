@@ -79,7 +79,6 @@ def collect_evidence(search: SearchQuery, text: str, order: EvidenceOrder) -> di
 
 
 def iterate_lines(search: SearchQuery) -> Iterator[str]:
-    """One JSON object per turn."""
     for turns in iterate_pages(search):
         serializer: Any = FoundTurnSerializer
         documents = serializer(turns, many=True, context={"costs": sum_call_costs(turns)}).data

@@ -225,7 +225,6 @@ class FindPageForm(FindForm):
 
     @property
     def groups(self) -> list[tuple[str, list[str]]]:
-        """The filters that the page has, in groups."""
         return [(title, [name for name in names if name in self.fields]) for title, names in GROUPS]
 
 

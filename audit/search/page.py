@@ -260,7 +260,6 @@ def _describe_step(step: Step) -> str:
 
 
 def _add_code(label: str, given: str) -> str:
-    """A label with what stands for it in the address."""
     return f"{label} ({given})" if label and label != given else given
 
 

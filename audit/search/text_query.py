@@ -25,7 +25,6 @@ class NoWords(ValueError):
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text in order."""
     return [word[:LONGEST] for word in _WORD.findall(fold(text))]
 
 

@@ -100,7 +100,6 @@ class Total:
     beyond: bool = False
 
     def describe(self) -> str:
-        """The number in words."""
         return f"{'' if self.exact else 'more than ' if self.beyond else 'at least '}{self.count:,}"
 
 
@@ -183,7 +182,6 @@ class _Walk:
             size = min(size * 4, most)
 
     def _find_limit(self) -> int:
-        """How many turns the page looks at."""
         if self.search.model or (self.search.stage and self.source.code != "s"):
             return EVENTS
         return TEXTS if self.search.text or self.search.cost is not None else RECORDS

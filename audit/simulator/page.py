@@ -123,7 +123,6 @@ class NotPlayed(Exception):
 
 
 def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
-    """Play what was sent, and show it."""
     posted = simulation.posted
     require_readable(request, str(simulation.configuration))
     # Only a POST may call real services: anybody may be sent a link.

@@ -45,7 +45,6 @@ class NamedCall:
 
     @property
     def title(self) -> str:
-        """What was called."""
         request = self.call.request
         match self.call.port:
             case "model":
@@ -86,7 +85,6 @@ class PlayedLine:
 
     @property
     def message(self) -> str:
-        """The text of the user."""
         return self.line.message
 
     @property
@@ -116,7 +114,6 @@ class PlayedLine:
 
     @property
     def unanswered(self) -> int:
-        """The number of calls without an answer."""
         return sum(named.call.is_unanswered for named in self.calls)
 
     @cached_property

@@ -61,12 +61,10 @@ class Posted:
 
     @property
     def message(self) -> str:
-        """The new message."""
         return self.get("message")
 
     @property
     def channel(self) -> str:
-        """The channel of the conversation."""
         return self.get("channel").strip()[:_CHANNEL] or PLAIN_CHANNEL
 
     @property
@@ -124,7 +122,6 @@ class Posted:
         return began if began and is_known else timezone.now().replace(microsecond=0)
 
     def list_other_fields(self) -> list[tuple[str, str]]:
-        """The fields of the form that is tried."""
         return [
             (name, value)
             for name, values in self.data.lists()

@@ -50,13 +50,11 @@ def page_context(
 
 
 def timeline_url(conversation_id: uuid.UUID, turn_no: int | None = None) -> str:
-    """The timeline of a conversation, optionally at a turn."""
     address = reverse("admin:audit_ceaudit_timeline", args=[conversation_id])
     return f"{address}?turn={turn_no}#turn-{turn_no}" if turn_no else address
 
 
 def turn_url(conversation_id: uuid.UUID, turn_no: int) -> str:
-    """The page of a turn."""
     return reverse("admin:audit_ceaudit_turn", args=[conversation_id, turn_no])
 
 

@@ -106,7 +106,6 @@ def explain_phrases(reading: TurnReading, request: HttpRequest) -> dict[str, Any
 
 
 def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
-    """The content of the page, and of an open card."""
     record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
     all_rows = request.GET.get("rows") == "all"
     find_url = partial(_find_row_url, record)

@@ -60,7 +60,6 @@ def read_comparison(run: CeWhatIf) -> Comparison:
 
 
 def read_live() -> Snapshot:
-    """The configuration in force."""
     return named_configurations().read(ConfigurationName("live"))
 
 
@@ -83,7 +82,6 @@ def _read_unsaved(run: CeWhatIf) -> UnsavedRows | None:
 
 
 def read_search(run: CeWhatIf) -> SearchQuery:
-    """The filters of a run as a search."""
     form = FindForm({name: str(value) for name, value in run.filters.items() if name in FILTERS})
     form.full_clean()
     return form.search(run.workspace_id)
@@ -167,5 +165,4 @@ def _build_row(run: CeWhatIf, result: ComparedTurn) -> CeWhatIfTurn:
 
 
 def find_key(row: CeWhatIfTurn) -> TurnKey:
-    """The turn of a stored result."""
     return TurnKey(row.conversation_id, row.turn_no, row.history_id)

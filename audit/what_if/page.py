@@ -91,7 +91,6 @@ class WhatIfForm(forms.Form):
 
 
 def run_url(run: CeWhatIf) -> str:
-    """The page of a run."""
     return reverse(f"admin:{RUN}", args=[run.pk])
 
 
@@ -131,7 +130,6 @@ def show_start(model_admin: Any, request: HttpRequest) -> HttpResponse:
 
 
 def show_unsaved(request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName) -> HttpResponse:
-    """The page for a form that is not saved."""
     require_rights(request, str(configuration))
     model_admin = admin.site.get_model_admin(CeAudit)
     offered = _offer_form(request, str(configuration))
@@ -227,7 +225,6 @@ def _start(request: HttpRequest, run: CeWhatIf) -> bool:
 
 @page("what-if/<uuid:what_if_id>/cancel/", of="audit.CeAudit", methods=["POST"])
 def cancel(request: HttpRequest, what_if_id: Any) -> HttpResponse:
-    """End a run."""
     run = _find_run(request, what_if_id)
     if what_ifs.cancel(run.pk):
         messages.success(request, "The run is cancelled. What it found so far is listed.")
@@ -331,7 +328,6 @@ def _count_same(run: CeWhatIf, groups: list[Group]) -> int:
 
 
 def _describe_progress(run: CeWhatIf) -> str:
-    """How far a run is."""
     if run.turns is None:
         return "Waiting" if run.status == RunStatus.PENDING else "Selecting conversations"
     return f"{run.done:,} of {run.turns:,} turns"
@@ -349,7 +345,6 @@ def _describe_run(run: CeWhatIf) -> dict[str, Any]:
 
 
 def _describe_filters(run: CeWhatIf) -> str:
-    """The filters in words."""
     labels = {name: str(FindForm.base_fields[name].label) for name in FILTERS}
     given = ((labels[name], value) for name, value in run.filters.items() if name in labels)
     return ", ".join(f"{label[:1].lower()}{label[1:]}: {value}" for label, value in given)

@@ -21,7 +21,6 @@ class NoEvidence(ValueError):
 
 
 def write_file(data: Mapping[str, Json]) -> str:
-    """The file with its data."""
     return _write_checked(check_data(data))
 
 

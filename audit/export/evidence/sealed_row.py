@@ -131,6 +131,5 @@ def select_turn_rows(turn: SealedRow, rows: Iterable[SealedRow]) -> list[SealedR
 
 
 def list_turn_events(rows: Iterable[SealedRow]) -> list[Event]:
-    """The whole events of a turn."""
     stored = [event for row in rows for event in row.list_events()]
     return list(expand_events(sorted(stored, key=lambda event: event.seq)))

@@ -18,7 +18,6 @@ _NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
 
 
 def answer_file(data: Any, name: str) -> HttpResponse:
-    """The file as a download."""
     headers = {"Content-Disposition": f'attachment; filename="{name}.html"'}
     return HttpResponse(write_file(data), content_type="text/html; charset=utf-8", headers=headers)
 

@@ -13,7 +13,6 @@ Entry = dict[str, Json]
 
 
 def list_calls(recorded: StoredRecording, port: str) -> list[Call]:
-    """The calls of a port, in order."""
     return [Call(*entry) for entry in recorded.tape if entry[0] == port]
 
 
@@ -39,7 +38,6 @@ def _make_late_answer(text: str, error: str | None) -> Json:
 
 
 def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
-    """The answers of tools, as entries of a scenario."""
     entries: list[Entry] = []
     for turn in turns:
         entries += [{**export_call(call), "times": 1} for call in list_calls(turn.recorded, "tool")]

@@ -38,7 +38,6 @@ class RecordedTurn:
 
     @property
     def turn_no(self) -> int:
-        """The number of the turn in its conversation."""
         return int(self.record.turn_no)
 
 

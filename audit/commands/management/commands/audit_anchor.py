@@ -20,7 +20,6 @@ class Command(ExactCommand):
         parser.add_argument("file", type=Path)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Append, and print how many."""
         try:
             with transaction.atomic():
                 create_root("audit_anchor", "for an anchor file")

@@ -41,7 +41,6 @@ class Command(ExactCommand):
         parser.add_argument("--yes", action="store_true", help="erase. Without it, only a preview is shown")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Erase, and print how much."""
         participant, key, within = (
             options["participant"],
             options["conversation"],

@@ -40,7 +40,6 @@ class Command(ExactCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Verify, and print the result."""
         if options["evidence"]:
             self._check_evidence(options["evidence"], options["json"])
             return

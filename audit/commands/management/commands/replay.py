@@ -22,7 +22,6 @@ class Command(ExactCommand):
         parser.add_argument("turn", type=int)
 
     def handle(self, *args: Any, conversation: uuid.UUID, turn: int, **options: Any) -> None:
-        """Replay and report."""
         record = CeConversationHistory.objects.filter(conversation_id=conversation, turn_no=turn).first()
         if record is None:
             raise CommandError(f"Conversation {conversation} has no turn {turn}.")

@@ -30,7 +30,6 @@ class Command(ExactCommand):
     help = "Print the numbers of a period by hour, day or month: turns, conversations, not understood and others."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Declare the options."""
         parser.add_argument("--days", type=int, default=7, help="how many days, today included (default: 7)")
         parser.add_argument("--intent", default="", help="only turns with this intent")
         parser.add_argument("--channel", default="", help="only turns on this channel")
@@ -44,7 +43,6 @@ class Command(ExactCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the report."""
         if not 1 <= options["days"] <= 3660:
             raise CommandError(f"--days is {options['days']}. Enter a number from 1 to 3660.")
         if options["count_again"]:
