@@ -4,14 +4,15 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
+from django.core.mail import EmailMessage
 from django.db.models import Case, F, QuerySet, Value, When
 
 from audit.alerts.evaluate import find_measure, format_value
-from audit.alerts.mail import send_mail
 from audit.alerts.webhook import send_webhook
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule
 from convengine.engine.turn.job import Every, Job
 from convengine.server.database.sql import database_time
+from convengine.server.deployment import conf
 from convengine.server.executors.notification import may_write_to
 from convengine.server.jobs.outbox import Outbox
 from convengine.server.outgoing.loop import run_in_thread
@@ -95,9 +96,24 @@ def select_audible() -> QuerySet[CeAlertMessage]:
 
 async def _send(message: CeAlertMessage) -> None:
     if message.channel == _Channel.MAIL:
-        await run_in_thread(partial(send_mail, message))
+        await run_in_thread(partial(_send_mail, message))
     else:
         await send_webhook(message)
+
+
+def _send_mail(message: CeAlertMessage) -> None:
+    """Send it. Every attempt has the same Message-ID, so that mailboxes can drop a second copy."""
+    sender = conf.get("NOTIFICATION_FROM")
+    if not sender:
+        raise RuntimeError("CE_NOTIFICATION_FROM is not set, so no mail is sent.")
+    domain = sender.rpartition("@")[2].strip(" >") or "convengine"
+    EmailMessage(
+        " ".join(message.content["subject"].split()),
+        message.content["text"],
+        sender,
+        [message.recipient],
+        headers={"Message-ID": f"<{message.pk}@{domain}>", "Auto-Submitted": "auto-generated"},
+    ).send()
 
 
 outbox = Outbox(select_audible, _send, "receiver")
