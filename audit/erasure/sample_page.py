@@ -1,21 +1,47 @@
-"""The page that removes the sample week of the demonstration."""
+"""The page that removes the sample week of the demonstration: its conversations, and what was counted of them."""
 
+from pathlib import Path
+
+from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from audit.erasure.sample import remove_sample
+from audit.models import CeTurnCount
 from convengine.server.admin_site.pages import page
+from convengine.server.deployment.folders import UNFINISHED_WEEK
 from convengine.server.sessions.models import SAMPLE, CeConversation
+from convengine.server.sessions.old_turns import SESSIONS, remove_conversations
 
 
 @page("sample/", of="audit.CeAudit", right="audit.erase_person", methods=("GET", "POST"))
 def sample_page(request: HttpRequest) -> HttpResponse:
     """Say what is removed, and remove it."""
     if request.method == "POST":
-        count = remove_sample(request.user.get_username())
+        count = _remove_sample(request.user.get_username())
         messages.success(request, f"{count} sample conversations were removed, with their counts.")
         return HttpResponseRedirect(reverse("admin:index"))
     count = CeConversation.objects.filter(channel=SAMPLE).count()
     return TemplateResponse(request, "audit/sample.html", {"title": "Sample week", "count": count})
+
+
+def _remove_sample(by: str) -> int:
+    """Remove the sample week, and say how many conversations it had. The ledger says who removed them.
+
+    If it is not finished, no start of the demonstration plays the rest. The inbox forgets its messages when its job
+    runs.
+    """
+    (Path(settings.VAR_DIR) / UNFINISHED_WEEK).unlink(missing_ok=True)
+    count = 0
+    while True:
+        with transaction.atomic():
+            rows = CeConversation.objects.filter(channel=SAMPLE, lease_token=None).order_by("pk")
+            keys = list(rows.values_list("pk", flat=True)[:SESSIONS])
+            remove_conversations(keys, by=by, reason="the demonstration's sample week")
+        if not keys:
+            break
+        count += len(keys)
+    CeTurnCount.objects.filter(channel=SAMPLE).delete()
+    return count
