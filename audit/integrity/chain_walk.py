@@ -2,22 +2,26 @@
 
 import uuid
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
 from audit import seal as seals
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts
-from audit.integrity.executions import EXECUTIONS, list_runs, read_status
 from audit.integrity.findings import Finding, create_table_finding
 from audit.integrity.read_record import INDEX, Row
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import parse_entries
 from audit.record.turn_index import are_of_rows, hash_entries, parse_index_entries
 from audit.seal import GENESIS, Seal, encode_parts
+from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED, PENDING_ACTION_FAILED
 from convengine.server.interfaces.configuration import configuration
+from convengine.server.sessions.models import CePendingActionExecution
 
+#: The key of a run of an action in events, and how it ended; the events of a task of a rule do not tell.
+_RUN = "executionId"
+_ENDS: Mapping[str, str] = {PENDING_ACTION_EXECUTED: "EXECUTED", PENDING_ACTION_FAILED: "FAILED"}
 _RESTORE = "Restore the row from a backup."
 _NO_ENTRIES = hash_entries(())
 
@@ -30,10 +34,6 @@ class ReleaseHashes(dict[int, str]):
         return self[version]
 
 
-def _is_numbered(entry: Any) -> bool:
-    return isinstance(entry, dict) and bool(entry.get("stage")) and type(entry.get("seq")) is int
-
-
 def _list_missing(row: Row, seal: Seal, entries: Sequence[Any]) -> list[int]:
     """The numbers that no event has. Empty where events may lawfully be missing, and for a document without events."""
     seqs = {entry["seq"] for entry in entries}
@@ -41,6 +41,14 @@ def _list_missing(row: Row, seal: Seal, entries: Sequence[Any]) -> list[int]:
         return []
     first = 1 if row["source"] != "ADDITION" or row["turn_no"] is None else min(seqs)
     return sorted(set(range(first, row["last_seq"] + 1)) - seqs)
+
+
+def _list_runs(events: str | None) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """Stage and payload of the runs of actions of a turn; almost all turns have none, and are not parsed."""
+    for entry in (parse_entries(events) or ()) if events and _RUN in events else ():
+        payload = entry.get("payload") if isinstance(entry, dict) else None
+        if isinstance(payload, dict) and isinstance(payload.get(_RUN), int):
+            yield str(entry.get("stage")), payload
 
 
 @dataclass
@@ -94,7 +102,14 @@ class ChainWalk:
         """Verify the rest: the head, and the additions."""
         head = self.last[1] if self.last else (self.facts.base[1] if self.facts.base else None)
         if self.facts.exists and head != self.facts.head:
-            self._check_end()
+            newest = self.facts.last_turn_no
+            if self.last and newest == self.last[0]:
+                text = "Its data or its seal does not match the latest seal of the conversation."
+                self._add_finding("RECORD_CHANGED", text, newest)
+            else:
+                which = f"turns after {self.last[0] if self.last else 0}"
+                text = f"The latest seal of the conversation does not match: {which} were removed or replaced."
+                self._add_finding("END_CUT", text, newest)
         if not self.facts.exists and (self.turns or self.facts.additions):
             self._add_finding("CONVERSATION_MISSING", "Its turns still exist, but the conversation was removed.")
         if not self.facts.is_genuine:
@@ -131,17 +146,6 @@ class ChainWalk:
         else:
             self._add_finding("CHAIN_BROKEN", "The first turn is not the start of a chain.", turn_no)
 
-    def _check_end(self) -> None:
-        """Report that the last seal is not the one in the conversation's row: which turn was changed or removed."""
-        newest = self.facts.last_turn_no
-        if self.last and newest == self.last[0]:
-            text = "Its data or its seal does not match the latest seal of the conversation."
-            self._add_finding("RECORD_CHANGED", text, newest)
-        else:
-            behind = self.last[0] if self.last else 0
-            text = f"The latest seal of the conversation does not match: turns after {behind} were removed or replaced."
-            self._add_finding("END_CUT", text, newest)
-
     def _check_row(self, row: Row, seal: Seal, *, is_erasure_known: bool) -> None:
         """Verify the content of a sealed row, and that what was cut from it was removed lawfully.
 
@@ -161,17 +165,22 @@ class ChainWalk:
     def _check_executions(self, row: Row) -> None:
         """Compare the runs of actions with what the events of their turn say of them."""
         may_be_removed = self.cuts.explains_missing_turn(row["created_at"])
-        for run in list_runs(row["events"]):
-            status = self.facts.executions.get(run.execution_id) or read_status(run.execution_id)
+        for stage, payload in _list_runs(row["events"]):
+            key = payload[_RUN]
+            # A session that went on in the next conversation has its runs there.
+            elsewhere = CePendingActionExecution.objects.filter(pk=key).values_list("status", flat=True)
+            status = self.facts.executions.get(key) or elsewhere.first()
             if status is None:
                 code, text = "ROW_MISSING", "It is gone"
-                is_lawful = may_be_removed or run.is_reused or run.execution_id in self.cuts.erased_executions
+                # A run of an earlier turn may have been removed with it.
+                is_lawful = may_be_removed or bool(payload.get("reused")) or key in self.cuts.erased_executions
             else:
                 code, text = "ROW_CHANGED", status
-                is_lawful = run.status in (None, status)
+                is_lawful = _ENDS.get(stage) in (None, status)
             if not is_lawful:
-                text = f"{text}, but turn {row['turn_no']} of {self.key} has {run.stage}."
-                self.findings.append(create_table_finding(code, EXECUTIONS, run.execution_id, text))
+                text = f"{text}, but turn {row['turn_no']} of {self.key} has {stage}."
+                table = CePendingActionExecution._meta.db_table
+                self.findings.append(create_table_finding(code, table, key, text))
 
     def _report_differences(self, row: Row, seal: Seal, differing: Sequence[str]) -> None:
         """Report that a row does not match its seal; `differing` names the parts. Without any, the seal was changed."""
@@ -193,24 +202,24 @@ class ChainWalk:
             text = f"They are not a JSON list, so nobody can read them. {_RESTORE}"
             self._add_finding("EVENTS_UNREADABLE", text, row["turn_no"])
             return
-        entries = [entry for entry in stored if _is_numbered(entry)]
+        entries = [
+            entry
+            for entry in stored
+            if isinstance(entry, dict) and entry.get("stage") and type(entry.get("seq")) is int
+        ]
         reported = len(self.findings)
         for seq in _list_missing(row, seal, entries)[:20]:
             self.findings.append(Finding("EVENT_MISSING", self.key, "It was removed.", row["turn_no"], seq))
-        self._report_order(row, entries)
+        for before, entry in pairwise([{"seq": 0}, *entries]):
+            number, stage = entry["seq"], str(entry.get("stage"))
+            if number == before["seq"] or number > row["last_seq"]:
+                text = "It was added after the turn was sealed."
+                self.findings.append(Finding("EVENT_ADDED", self.key, text, row["turn_no"], number, stage))
+            elif number < before["seq"]:
+                text = f"It and event {before['seq']} {before.get('stage')} were swapped."
+                self.findings.append(Finding("EVENTS_SWAPPED", self.key, text, row["turn_no"], number, stage))
         if len(self.findings) == reported:
             self._add_finding("EVENT_CHANGED", "The events of the turn do not match its seal.", row["turn_no"])
-
-    def _report_order(self, row: Row, entries: Sequence[Any]) -> None:
-        """Report events with the number of the one before or a number after the last, and swapped events."""
-        for before, entry in pairwise([{"seq": 0}, *entries]):
-            seq, stage = entry["seq"], str(entry.get("stage"))
-            if seq == before["seq"] or seq > row["last_seq"]:
-                text = "It was added after the turn was sealed."
-                self.findings.append(Finding("EVENT_ADDED", self.key, text, row["turn_no"], seq, stage))
-            elif seq < before["seq"]:
-                text = f"It and event {before['seq']} {before.get('stage')} were swapped."
-                self.findings.append(Finding("EVENTS_SWAPPED", self.key, text, row["turn_no"], seq, stage))
 
     def _check_additions(self) -> None:
         """Verify the additions, which are a chain of their own. One without a seal is reported, and left out of it."""
@@ -219,14 +228,10 @@ class ChainWalk:
             seal = self._read_seal(row)
             if seal is None:
                 continue
-            if seal.previous != expected and not self._is_removed_by_rule(row):
+            if seal.previous != expected and not self.cuts.explains_missing_turn(row["created_at"]):
                 self._add_finding("CHAIN_BROKEN", "The addition does not follow from the one before it.")
             expected = seal.hash
             self._check_row(row, seal, is_erasure_known=row["history_id"] <= self.facts.erased_additions)
-
-    def _is_removed_by_rule(self, row: Row) -> bool:
-        """True when retention may have removed the additions before one."""
-        return self.cuts.explains_missing_turn(row["created_at"])
 
     def _check_index(self, rows: Sequence[Row]) -> None:
         """Verify the index entries of a turn, which are those of its rows."""
