@@ -35,7 +35,12 @@ def verify_chains(ledger: Ledger) -> Iterator[Finding]:
             own = entries.filter(table_name=name) if entries.model is CeSealedState else entries
             yield from _verify_chain(name, own, chains.get(name), ledger)
     yield from _verify_states()
-    yield from _verify_replacements()
+    # Feedback counts as replaced only when the same person rated the turn again.
+    feedback = CeMcpUserFeedback.objects
+    later = feedback.filter(turn_id=OuterRef("turn_id"), author=OuterRef("author"), pk__gt=OuterRef("pk"))
+    for pk in feedback.exclude(replaced_at=None).exclude(Exists(later)).values_list("pk", flat=True):
+        text = "It is marked as replaced, but nobody rated the turn again."
+        yield create_table_finding("LOG_CHANGED", CeMcpUserFeedback._meta.db_table, pk, text)
 
 
 def list_entries() -> list[Any]:
@@ -47,11 +52,10 @@ def _list_names(entries: Any, chains: Mapping[str, CeChain]) -> set[str]:
     """The chains of a table: one of its own name, or one for each table whose states it has."""
     if entries.model is not CeSealedState:
         return {entries.model._meta.db_table}
-    return {*chains.keys() & {model._meta.db_table for model in list_models()}, *_list_state_tables()}
-
-
-def _list_state_tables() -> set[str]:
-    return set(CeSealedState.objects.order_by().values_list("table_name", flat=True).distinct())
+    return {
+        *chains.keys() & {model._meta.db_table for model in list_models()},
+        *CeSealedState.objects.order_by().values_list("table_name", flat=True).distinct(),
+    }
 
 
 def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger) -> Iterator[Finding]:
@@ -69,7 +73,12 @@ def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger
     gaps = (_Link(*removed) for removed in ledger.list_removed(name) if removed[0] > chain.removed_to)
     links = heapq.merge(_read_links(entries, ledger.list_emptied(table)), gaps, key=lambda link: link.pk)
     last = yield from _verify_links(table, bytes(chain.base), links, listed)
-    yield from _verify_end(name, table, chain, last, listed)
+    # A last link without a readable seal cannot be compared. What retention removed is no damage.
+    if last is not None and last != bytes(chain.head):
+        text = f"The last entries of {name}, up to {chain.last}, were removed or replaced."
+        yield create_table_finding("LOG_MISSING", table, chain.last, text)
+    for pk in sorted(pk for pk in listed if pk > chain.removed_to):
+        yield create_table_finding("LOG_MISSING", table, pk, "The ledger lists this entry, which was removed.")
 
 
 def _verify_links(
@@ -90,18 +99,6 @@ def _verify_links(
         if wanted and last not in (wanted, None):
             yield create_table_finding("LEDGER_DIFFERS", table, link.pk, "The ledger lists another entry.")
     return last
-
-
-def _verify_end(name: str, table: str, chain: CeChain, last: bytes | None, missing: Iterable[int]) -> Iterator[Finding]:
-    """Compare the hash of the last link with the stored end, and report the `missing` entries of the ledger.
-
-    Those up to the last entry that retention removed are no damage. A `last` of None cannot be compared.
-    """
-    if last is not None and last != bytes(chain.head):
-        text = f"The last entries of {name}, up to {chain.last}, were removed or replaced."
-        yield create_table_finding("LOG_MISSING", table, chain.last, text)
-    for pk in sorted(pk for pk in missing if pk > chain.removed_to):
-        yield create_table_finding("LOG_MISSING", table, pk, "The ledger lists this entry, which was removed.")
 
 
 def _read_links(entries: Any, emptied: set[int]) -> Iterator[_Link]:
@@ -156,12 +153,3 @@ def _compare_states(
         code, verb = "ROW_MISSING", "remove"
     text = f"The product did not {verb} this {model._meta.verbose_name}{when}."
     yield create_table_finding(code, model._meta.db_table, key, text)
-
-
-def _verify_replacements() -> Iterator[Finding]:
-    """Feedback counts as replaced only when the same person rated the turn again."""
-    feedback = CeMcpUserFeedback.objects
-    later = feedback.filter(turn_id=OuterRef("turn_id"), author=OuterRef("author"), pk__gt=OuterRef("pk"))
-    for pk in feedback.exclude(replaced_at=None).exclude(Exists(later)).values_list("pk", flat=True):
-        text = "It is marked as replaced, but nobody rated the turn again."
-        yield create_table_finding("LOG_CHANGED", CeMcpUserFeedback._meta.db_table, pk, text)

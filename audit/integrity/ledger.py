@@ -49,7 +49,13 @@ def write_root() -> Iterator[Counts]:
     if file := conf.get("ANCHOR_FILE"):
         copy_roots(Path(file))
     if command := conf.get("ANCHOR_COMMAND"):
-        _run_command(command, entry)
+        line = json.dumps({"root": entry.root, "at": entry.created_at.isoformat(), "chains": entry.count}) + "\n"
+        try:
+            subprocess.run(  # noqa: S603
+                shlex.split(command), input=line.encode(), check=True, capture_output=True, timeout=_COMMAND_SECONDS
+            )
+        except (OSError, subprocess.SubprocessError) as fault:
+            raise AnchorFailed(f"The anchor command {command!r}: {fault}") from fault
 
 
 def copy_roots(file: Path) -> int:
@@ -97,20 +103,6 @@ def _hash_root(before: str, detail: str, ends: bytes, rows: bytes) -> str:
     return hashlib.sha256(b"\n".join([before.encode(), detail.encode(), ends, *([rows] if rows else [])])).hexdigest()
 
 
-def _run_command(command: str, entry: CeLedger) -> None:
-    """Give a root to the command of the deployment, as a line of JSON on its input. No shell is used.
-
-    Raises AnchorFailed if the command cannot be run, fails, or takes too long.
-    """
-    line = json.dumps({"root": entry.root, "at": entry.created_at.isoformat(), "chains": entry.count}) + "\n"
-    try:
-        subprocess.run(  # noqa: S603
-            shlex.split(command), input=line.encode(), check=True, capture_output=True, timeout=_COMMAND_SECONDS
-        )
-    except (OSError, subprocess.SubprocessError) as fault:
-        raise AnchorFailed(f"The anchor command {command!r}: {fault}") from fault
-
-
 # --- verify -----------------------------------------------------------------------------------------------------
 
 
@@ -122,8 +114,15 @@ def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Fi
     if only is None:
         yield from _verify_roots(ledger)
         yield from _find_missing_entries(ledger)
-        yield from _compare_releases(ledger)
-    newest = anchor.newest_ends(_read_ends(ledger, only))
+        # The newest release of each root has the seal that the root lists.
+        for root in ledger.roots:
+            version, seal = root.details.get("release", (0, ""))
+            if version and release_history().read_seal(version) != seal:
+                text = f"The ledger of {root.created_at:%Y-%m-%d} lists another seal."
+                yield create_table_finding("LEDGER_DIFFERS", "ce_release", version, text)
+    wanted = str(only) if only else ""
+    ends = (line for root in reversed(ledger.roots) for line in reversed(root.list_ends()) if wanted in line)
+    newest = anchor.newest_ends(anchor.ChainEnd.parse(json.loads(line)) for line in ends)
     aged = yield from anchor.compare_ends(newest, anchor.LEDGER)
     if only is None and len(aged) > (removed := ledger.count_removed_conversations()):
         text = f"Missing conversations that the ledger lists: {len(aged)}; conversations removed by age: {removed}."
@@ -154,24 +153,6 @@ def _find_missing_entries(ledger: Ledger) -> Iterator[Finding]:
     if count < len(times):
         text = f"The job wrote {len(times):,} roots since {times[0]:%Y-%m-%d}, and the ledger has {count:,}."
         yield create_table_finding("LEDGER_MISSING", _TABLE, "roots", text)
-
-
-def _compare_releases(ledger: Ledger) -> Iterator[Finding]:
-    """Compare the seal of the newest release of each root with the stored one."""
-    for root in ledger.roots:
-        version, seal = root.details.get("release", (0, ""))
-        if version and release_history().read_seal(version) != seal:
-            text = f"The ledger of {root.created_at:%Y-%m-%d} lists another seal."
-            yield create_table_finding("LEDGER_DIFFERS", "ce_release", version, text)
-
-
-def _read_ends(ledger: Ledger, only: uuid.UUID | None) -> Iterator[anchor.ChainEnd]:
-    """The ends of all roots, or with `only` those of one conversation; newest root first."""
-    wanted = str(only) if only else ""
-    for root in reversed(ledger.roots):
-        for line in reversed(root.list_ends()):
-            if wanted in line:
-                yield anchor.ChainEnd.parse(json.loads(line))
 
 
 JOB = Job(

@@ -48,7 +48,12 @@ def read_chunks(first: uuid.UUID | None, last: uuid.UUID, only: bool = False) ->
     """
     last_key: TurnKey = (last, -1) if only else (first or uuid.UUID(int=0), LAST if first else 0)
     while True:
-        rows = _read_turns(last_key, last)
+        # In this form, PostgreSQL reads the index in order also when it plans without the values; otherwise it would
+        # sort all later turns each time.
+        params = [dialect().uuid_param(last_key[0]), last_key[1], dialect().uuid_param(last), LAST]
+        is_wanted = RawSQL(_IS_WANTED, params, output_field=BooleanField())  # noqa: S611 - fixed text
+        wanted = CeConversationHistory._base_manager.filter(is_wanted)
+        rows = _read_with_index(wanted.order_by("conversation_id", "turn_no")[:TURNS])
         yield rows
         if len(rows) < TURNS:
             return
@@ -62,18 +67,6 @@ def read_additions(first: uuid.UUID, last: uuid.UUID) -> dict[uuid.UUID, list[Ro
     for row in _read_with_index(rows.order_by("conversation_id", "history_id")):
         by_conversation[row["conversation_id"]].append(row)
     return by_conversation
-
-
-def _read_turns(after: TurnKey, last: uuid.UUID) -> list[Row]:
-    """The first turns after a position, at most TURNS, of conversations up to `last`.
-
-    In this form, PostgreSQL reads the index in order also when it plans without the values; otherwise it would sort all
-    later turns each time.
-    """
-    params = [dialect().uuid_param(after[0]), after[1], dialect().uuid_param(last), LAST]
-    is_wanted = RawSQL(_IS_WANTED, params, output_field=BooleanField())  # noqa: S611 - fixed text
-    rows = CeConversationHistory._base_manager.filter(is_wanted)
-    return _read_with_index(rows.order_by("conversation_id", "turn_no")[:TURNS])
 
 
 def _read_with_index(rows: QuerySet[CeConversationHistory]) -> list[Row]:

@@ -8,7 +8,7 @@ of removals have proofs, without which they explain nothing.
 import json
 import uuid
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
@@ -145,18 +145,14 @@ def _find_missing(ledger: Ledger) -> Iterator[Finding]:
     removed_owners = {table: _list_removed(lifetime.owner_table) for table, lifetime in _LIFETIMES.items()}
     for root in ledger.roots:
         for table, rows in map(json.loads, root.list_rows()):
-            lifetime, known = _LIFETIMES[table], erased[table] | _read_keys(table, [pk for pk, _, _ in rows])
+            lifetime = _LIFETIMES[table]
+            stored = lifetime.model._base_manager.filter(pk__in=[pk for pk, _, _ in rows])
+            known = erased[table] | set(stored.values_list("pk", flat=True))
             for pk, at, owner in rows:
                 is_over = lifetime.is_over(datetime.fromtimestamp(at, UTC), cuts, now)
                 if not (pk in known or is_over or str(owner) in removed_owners[table]):
                     text = f"The ledger lists this {lifetime.model._meta.verbose_name}, which was removed."
                     yield create_table_finding("ROW_MISSING", table, pk, text)
-
-
-def _read_keys(table: str, keys: Sequence[int]) -> set[int]:
-    """Those of the keys that are stored."""
-    rows = _LIFETIMES[table].model._base_manager.filter(pk__in=keys)
-    return set(rows.values_list("pk", flat=True))
 
 
 def _list_removed(table: str) -> set[str]:
