@@ -201,18 +201,12 @@ def declare_erasure(key: uuid.UUID, order: EraseOrder) -> Counts:
         add_outside([(str(key), DATA_ERASED, payload)], now, version)
         removals.remove_entries(CeMcpUserFeedback, [key], removals.Kind.ERASURE, order.by, order.reason)
         removals.note_removal(removals.Kind.ERASURE, "ce_conversation", [key], order.by, order.reason)
-        _note_rows(_list_rows_with_proofs(key), order)
+        runs = CePendingActionExecution.objects.filter(conversation_id=key)
+        answers = CeIdempotency.objects.filter(conversation_id=key)
+        deliveries = CeWebhookDelivery.objects.filter(conversation_id=str(key))
+        _note_rows([runs, answers, deliveries], order)
         _empty_conversation_row(row)
     return done
-
-
-def _list_rows_with_proofs(key: uuid.UUID) -> list[QuerySet[Any]]:
-    """The rows with proofs that are removed with a conversation, as one query for each table."""
-    return [
-        CePendingActionExecution.objects.filter(conversation_id=key),
-        CeIdempotency.objects.filter(conversation_id=key),
-        CeWebhookDelivery.objects.filter(conversation_id=str(key)),
-    ]
 
 
 def _note_rows(removed: Sequence[QuerySet[Any]], order: EraseOrder) -> None:
@@ -231,25 +225,28 @@ def empty_conversation(key: uuid.UUID) -> Iterator[Counts]:
     erasure = _newest_erasure(key)
     if erasure is None:
         return
-    if _has_later_additions(erasure):
+    later = CeConversationHistory.additions.filter(conversation_id=key, history_id__gt=erasure.last_addition)
+    # The first addition after an erasure records it.
+    if len(later.values_list("pk")[:2]) > 1 and _has_remains(key):
         declare_erasure(key, EraseOrder(erasure.by, erasure.reason))
         erasure = _newest_erasure(key) or erasure
     order = EraseOrder(erasure.by, erasure.reason)
-    yield from note_searches_with(_read_telling_words(key, erasure.last_turn_no), order.by, order.reason)
+    pairs = _turns_with_contents(key, erasure.last_turn_no).values_list("user_input", "assistant_output")
+    texts = ((text or "", answer_text(answer)) for text, answer in pairs.iterator(chunk_size=TURNS_PER_TRANSACTION))
+    telling_words = list_telling_words(chain.from_iterable(texts), configuration().current())
+    yield from note_searches_with(telling_words, order.by, order.reason)
     while turns := read_rows(_turns_with_contents(key, erasure.last_turn_no)[:TURNS_PER_TRANSACTION]):
         quotable = list_quotable_texts(turns)
-        yield _empty_turns(key, turns)
+        with transaction.atomic():
+            _empty_rows(turns)
+            CeInboxGroup.forget_turns([turn.pk for turn in turns])
+            CeRunningEvent.objects.filter(conversation_id=key).delete()
+        yield {"turns": len(turns)}
         yield from _list_tests_about(quotable, order)
-    yield _empty_additions(key, erasure.last_addition)
-
-
-def _read_telling_words(key: uuid.UUID, last: int) -> frozenset[str]:
-    """The words of a conversation's turns that may tell of a person."""
-    turns = _turns_with_contents(key, last).values_list("user_input", "assistant_output")
-    texts = (
-        (message or "", answer_text(answer)) for message, answer in turns.iterator(chunk_size=TURNS_PER_TRANSACTION)
-    )
-    return list_telling_words(chain.from_iterable(texts), configuration().current())
+    with transaction.atomic():
+        additions = read_rows(_additions_to_erase(key).filter(history_id__lte=erasure.last_addition))
+        _empty_rows(additions)
+    yield {"additions": len(additions)}
 
 
 def _list_tests_about(texts: Sequence[str], order: EraseOrder) -> Iterator[Counts]:
@@ -279,17 +276,6 @@ def _has_contents(row: CeConversation) -> bool:
 def _newest_erasure(key: uuid.UUID) -> CeErasure | None:
     newest: CeErasure | None = CeErasure.objects.filter(conversation_id=key).order_by("-erasure_id").first()
     return newest
-
-
-def _has_later_additions(erasure: CeErasure) -> bool:
-    """True when something was added to the conversation since, which does not belong to that erasure.
-
-    The first addition after it records the erasure.
-    """
-    later = CeConversationHistory.additions.filter(
-        conversation_id=erasure.conversation_id, history_id__gt=erasure.last_addition
-    )
-    return len(later.values_list("pk")[:2]) > 1 and _has_remains(erasure.conversation_id)
 
 
 def _has_remains(key: uuid.UUID) -> bool:
@@ -332,23 +318,6 @@ def _empty_conversation_row(row: CeConversation) -> None:
         table.objects.filter(conversation_id=key).delete()
     for sent in (CeNotification, CeWebhookDelivery, CeChannelMessage):
         sent.objects.filter(conversation_id=str(key)).delete()
-
-
-def _empty_turns(key: uuid.UUID, turns: Sequence[CeConversationHistory]) -> Counts:
-    """Remove the contents of turns, what the inbox shows of them, and the events of the running turn."""
-    with transaction.atomic():
-        _empty_rows(turns)
-        CeInboxGroup.forget_turns([turn.pk for turn in turns])
-        CeRunningEvent.objects.filter(conversation_id=key).delete()
-    return {"turns": len(turns)}
-
-
-def _empty_additions(key: uuid.UUID, last: int) -> Counts:
-    """Remove the contents of the additions up to the row `last`, except for those that record erasures."""
-    with transaction.atomic():
-        additions = read_rows(_additions_to_erase(key).filter(history_id__lte=last))
-        _empty_rows(additions)
-    return {"additions": len(additions)}
 
 
 def _empty_rows(rows: Sequence[CeConversationHistory]) -> None:

@@ -17,7 +17,7 @@ def list_telling_words(texts: Iterable[str], snapshot: Snapshot) -> frozenset[st
     What the bot says to everybody, and what everybody says to it, tells of nobody.
     """
     words = {word for text in texts for word in split_words(text) if len(word) >= SHORTEST}
-    return frozenset(words - _list_common_words(snapshot))
+    return frozenset(words - snapshot.memo.get("common_words", lambda: _list_common_words(snapshot)))
 
 
 def has_telling_word(text: str, words: frozenset[str]) -> bool:
@@ -29,17 +29,10 @@ def has_telling_word(text: str, words: frozenset[str]) -> bool:
 
 
 def _list_common_words(snapshot: Snapshot) -> frozenset[str]:
-    return snapshot.memo.get("common_words", lambda: _read_configured_words(snapshot) | _read_small_words())
-
-
-def _read_configured_words(snapshot: Snapshot) -> frozenset[str]:
     rows = (row for table in snapshot.tables.values() for row in table.by_pk.values())
-    return frozenset(word for row in rows for word in split_words(_write_out(row)))
+    talk = (words for name in list_languages() for words in get_tables(name).talk)
+    return frozenset(word for text in (*map(_write_out, rows), *talk) for word in split_words(text))
 
 
 def _write_out(row: Any) -> str:
     return " ".join(dumps(getattr(row, column.name)) for column in fields(row))
-
-
-def _read_small_words() -> frozenset[str]:
-    return frozenset(word for name in list_languages() for talk in get_tables(name).talk for word in split_words(talk))

@@ -51,7 +51,13 @@ def _describe_turn(record: CeConversationHistory, events: Sequence[Event]) -> It
     if understood := _list_understood(record, events, snapshot):
         yield f"We understood: {'; '.join(understood)}"
     yield f"Answer: {answer_text(record.assistant_output) or '–'}"
-    yield from _list_actions(events, snapshot)
+    chosen: Any = None
+    for event in events:
+        if event.name == DECISION and event.payload.get("kind") == DecisionKind.PENDING_ACTION:
+            chosen = event.payload.get("winner")
+        elif event.name in _OUTCOMES:
+            row = snapshot.row(rows.PendingAction, chosen)
+            yield f"{_OUTCOMES[event.name]}: {name_row(rows.PendingAction.table, row) if row else 'an action'}"
 
 
 def _list_understood(record: CeConversationHistory, events: Sequence[Event], snapshot: Snapshot) -> list[str]:
@@ -63,13 +69,3 @@ def _list_understood(record: CeConversationHistory, events: Sequence[Event], sna
     labels = {Role.TAKEN: "", Role.OFFERED: "perhaps "}
     values = [item for item in reading.values if item.role in labels] if reading else []
     return [*subject, *(f"{labels[item.role]}{item.title}: {item.value or item.text}" for item in values)]
-
-
-def _list_actions(events: Sequence[Event], snapshot: Snapshot) -> Iterator[str]:
-    chosen: Any = None
-    for event in events:
-        if event.name == DECISION and event.payload.get("kind") == DecisionKind.PENDING_ACTION:
-            chosen = event.payload.get("winner")
-        elif event.name in _OUTCOMES:
-            row = snapshot.row(rows.PendingAction, chosen)
-            yield f"{_OUTCOMES[event.name]}: {name_row(rows.PendingAction.table, row) if row else 'an action'}"

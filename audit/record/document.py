@@ -107,7 +107,13 @@ def _build_entries(turn: Turn, after_seq: int, *, limited: bool, continued: bool
                 entries.append({**_build_entry(event, wanted, filtered), **more})
             is_first = False
         session = event.session
-    _add_rows_and_calls(entries, additions, len(turn.trail.events))
+    # Each addition goes to the first entry that does not come before it, else to the last.
+    if additions and not entries:
+        entries.append({"seq": len(turn.trail.events), "stage": None, "step": None, "ms": 0, "payload": {}})
+    seqs = [entry["seq"] for entry in entries]
+    for name, seq, value in additions:
+        entry = entries[min(bisect_left(seqs, seq), len(entries) - 1)]
+        entry[name] = [*entry.get(name, ()), value]
     return steps.put_before(entries)
 
 
@@ -136,14 +142,10 @@ def _build_state(event: AuditEvent, before: Session | None, *, is_first: bool) -
     """
     if is_first:
         return {"session": session_state.build_document(event.session)}
-    if not _is_changed(before, event.session):
+    if event.session is before or (before is not None and before.has_same_state(event.session)):
         return {}
     change = session_state.diff_sessions(before, event.session)
     return {"changed": change} if change else {}
-
-
-def _is_changed(before: Session | None, session: Session) -> bool:
-    return session is not before and (before is None or not before.has_same_state(session))
 
 
 def _iterate_stored(turn: Turn, wanted: AuditFilter, *, limited: bool) -> Iterator[tuple[AuditEvent, int]]:
@@ -165,16 +167,6 @@ def _list_rows_and_calls(turn: Turn, after_seq: int) -> list[tuple[str, int, Jso
         for number, call in enumerate(turn.model_calls, start=1)
     ]
     return [addition for addition in (*rows, *calls) if addition[1] > after_seq or not after_seq]
-
-
-def _add_rows_and_calls(entries: list[Entry], additions: Sequence[tuple[str, int, Json]], last_seq: int) -> None:
-    """Add rows and calls, each to the first entry that does not come before it; else to the last."""
-    if additions and not entries:
-        entries.append({"seq": last_seq, "stage": None, "step": None, "ms": 0, "payload": {}})
-    seqs = [entry["seq"] for entry in entries]
-    for name, seq, value in additions:
-        entry = entries[min(bisect_left(seqs, seq), len(entries) - 1)]
-        entry[name] = [*entry.get(name, ()), value]
 
 
 def _mark_lost(entries: Sequence[Mapping[str, Json]]) -> tuple[list[Mapping[str, Json]], int]:

@@ -61,11 +61,9 @@ class AuditFilter:
         )
 
     def keeps(self, event: AuditEvent) -> bool:
-        """True when the event is stored."""
-        return self.keeps_everything or base_name(event.stage) in ALWAYS_RECORDED or self._admits(event)
-
-    def _admits(self, event: AuditEvent) -> bool:
-        """True when the level, and the patterns of stages and intents, let an event through."""
+        """True when the event is stored: for evidence, or when level and patterns of stages and intents admit it."""
+        if self.keeps_everything or base_name(event.stage) in ALWAYS_RECORDED:
+            return True
         name, intent = event.stage.upper(), (event.session.intent or "").upper()
         if self.level == "NONE" or (self.level == "ERROR_ONLY" and not is_error(name)):
             return False

@@ -142,17 +142,14 @@ class _FormTurn:
         yield from (Step(schema, FormStep.GIVEN, name) for name in given)
         yield from (Step(schema, FormStep.OFFERED, name) for name in offered if name not in given)
         yield from (Step(schema, FormStep.REFUSED, name) for name in refused if name not in given)
-        if (unanswered := self._find_missed()) and unanswered not in (*given, *offered, *refused):
-            yield Step(schema, FormStep.MISSED, unanswered)
+        asked_field = self.before.asked_field if self.before.last_schema == self.schema else None
+        # It is asked for again, and that counts as a failed answer.
+        is_missed = self.after.asked_field == asked_field and self.after.misses > self.before.misses
+        if is_missed and asked_field and asked_field not in (*given, *offered, *refused):
+            yield Step(schema, FormStep.MISSED, asked_field)
 
     def _list_read(self, key: str) -> list[Any]:
         return [entry for payload in self.readings for entry in payload.get(key) or ()]
-
-    def _find_missed(self) -> str | None:
-        """The field that was asked for and is asked for again, if that counts as a failed answer."""
-        asked_field = self.before.asked_field if self.before.last_schema == self.schema else None
-        is_missed = self.after.asked_field == asked_field and self.after.misses > self.before.misses
-        return asked_field if is_missed else None
 
     def _list_ends(self, schema: int) -> Iterator[Step]:
         """How the form ended that was open before the turn, or in it."""

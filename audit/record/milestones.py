@@ -32,23 +32,15 @@ MODEL_ERROR_STAGES = tuple(sorted(name for name in STAGES if name.endswith("_LLM
 COMMITTED = (TurnStatus.OK.value, TurnStatus.BLOCKED.value)
 IS_COMMITTED = Q(status__in=COMMITTED)
 _IN_HAND_OVER = Q(state_code=HAND_OVER) & IS_COMMITTED
+#: The turns that changed neither intent nor state, as far as those before are known.
+_STAYS = Q(intent_before__isnull=False, state_before__isnull=False)
+_STAYS &= Q(intent_before=F("intent_code"), state_before=F("state_code"))
 
 
 def _is_first(condition: Any) -> Any:
     """The first turn of its conversation with the condition."""
     of_conversation = CeConversationHistory.objects.filter(conversation_id=OuterRef("conversation_id"))
     return condition & ~Exists(of_conversation.filter(condition, turn_no__lt=OuterRef("turn_no")))
-
-
-def _enters_state() -> Q:
-    """The turns that changed intent or state, or for which those before are not known."""
-    stays = Q(intent_before__isnull=False, state_before__isnull=False)
-    stays &= Q(intent_before=F("intent_code"), state_before=F("state_code"))
-    return ~stays
-
-
-def _has_model_error() -> Any:
-    return Q(model_calls__gt=0) & has_stage(*MODEL_ERROR_STAGES)
 
 
 def has_step(text: str) -> Any:
@@ -60,9 +52,9 @@ def has_step(text: str) -> Any:
 CONDITIONS: Mapping[str, Any] = {
     Milestone.BEGAN: Q(turn_no=1),
     Milestone.HANDED_OVER: _is_first(_IN_HAND_OVER),
-    Milestone.ENTERED: IS_COMMITTED & _enters_state(),
+    Milestone.ENTERED: IS_COMMITTED & ~_STAYS,
     Milestone.FORM_STARTED: has_step(f"/{FormStep.STARTED}:"),
     Milestone.FORM_COMPLETED: has_step(f"/{FormStep.COMPLETED}:"),
-    Milestone.MODEL_FAILED: _has_model_error(),
+    Milestone.MODEL_FAILED: Q(model_calls__gt=0) & has_stage(*MODEL_ERROR_STAGES),
     Milestone.TASK_FAILED: Q(has_stage(*TASK_ERROR_STAGES)) | Q(has_stage(RULE_STAGE, role=RULE_TASK)),
 }

@@ -92,11 +92,8 @@ def follow_conversation(outcome: Outcome, turn: TurnResult, ends: Set[FormOutcom
     if ends:
         return Outcome.RESOLVED if FormOutcome.COMPLETED in ends else Outcome.GIVEN_UP
     # An answer to another question does not bring the form back.
-    return outcome if outcome is Outcome.GIVEN_UP else _follow_question(outcome, turn)
-
-
-def _follow_question(outcome: Outcome, turn: TurnResult) -> Outcome:
-    """The outcome after a turn without a form."""
+    if outcome is Outcome.GIVEN_UP:
+        return outcome
     if turn.is_missed:
         return Outcome.NOT_UNDERSTOOD
     if not turn.is_committed or turn.has_task_failed or turn.asks:

@@ -86,7 +86,7 @@ class EventFilter:
     def _admits_stage(self, stage: str) -> bool:
         """True if a wanted stage name stands for this stage, or if all stages are wanted."""
         return not self.stages or any(
-            re.fullmatch(_wildcard_regex(name), stage, re.IGNORECASE)
+            re.fullmatch(".*".join(map(re.escape, name.split("*"))), stage, re.IGNORECASE)
             if "*" in name
             else name in (stage, base_name(stage))
             for name in self.stages
@@ -231,10 +231,6 @@ def newest_turn_numbers(conversation_id: uuid.UUID, before: int | None, size: in
     if before is not None:
         turns = turns.filter(turn_no__lt=before)
     return sorted(turns.order_by("-turn_no").values_list("turn_no", flat=True)[:size])
-
-
-def _wildcard_regex(name: str) -> str:
-    return ".*".join(re.escape(part) for part in name.split("*"))
 
 
 def list_messages_not_understood(limit: int) -> list[str]:

@@ -67,7 +67,11 @@ def remove_old() -> Iterator[Counts]:
         yield from _cut_documents(Kind.EVENTS, seals.CONTENTS, before, "documents")
         yield from _remove_older(CeTurnIndex, before, "deciding rows", "turn_id", "at")
         yield from _remove_older(CeRunningEvent, before, "running events")
-        yield from _remove_orphaned_bases(before)
+        # The beginnings of chains of conversations that were removed themselves.
+        exists = Exists(CeConversation.objects.filter(pk=OuterRef("conversation_id")))
+        orphans = CeChainBase.objects.filter(~exists, created_at__lt=before)
+        while keys := list(orphans.values_list("pk", flat=True)[:BATCH]):
+            yield {"seals": CeChainBase.objects.filter(pk__in=keys).delete()[0]}
         yield from _forget_recipients(before)
     if before := _cutoff_of(STEP_RETENTION_DAYS):
         yield from _cut_documents(Kind.STEPS, seals.STEPS, before, "events of steps", document_parts.STEPS)
@@ -79,7 +83,11 @@ def remove_old() -> Iterator[Counts]:
         yield from _remove_entries(CeMcpUserFeedback, before, "feedback", FEEDBACK_RETENTION_DAYS)
     if before := _cutoff_of(ACCESS_RETENTION_DAYS):
         yield from _remove_entries(CeAccessLog, before, "looks", ACCESS_RETENTION_DAYS)
-    yield from _remove_replays(database_time() - REPLAYS_KEPT)
+    for model in (CeReplayJob, CeWhatIf):
+        # By their index of times, because their keys do not rise with time.
+        old = model.objects.filter(created_at__lt=database_time() - REPLAYS_KEPT)
+        while keys := list(old.values_list("pk", flat=True)[:BATCH]):
+            yield {"replays": remove_rows(model.objects.filter(pk__in=keys))}
 
 
 def _cutoff_of(setting: live_settings.Setting[int]) -> datetime | None:
@@ -145,14 +153,6 @@ def cut_row(row: CeConversationHistory, changed: Mapping[str, Json], bit: int) -
     CeConversationHistory._base_manager.filter(pk=row.pk).update(seal=seal, **changed)
 
 
-def _remove_orphaned_bases(before: datetime) -> Iterator[Counts]:
-    """Remove the beginnings of chains of conversations that were removed themselves."""
-    exists = Exists(CeConversation.objects.filter(pk=OuterRef("conversation_id")))
-    orphans = CeChainBase.objects.filter(~exists, created_at__lt=before)
-    while keys := list(orphans.values_list("pk", flat=True)[:BATCH]):
-        yield {"seals": CeChainBase.objects.filter(pk__in=keys).delete()[0]}
-
-
 def _forget_recipients(before: datetime) -> Iterator[Counts]:
     """Remove recipient, content and error of old alert messages that were sent or given up. The messages stay."""
     old = CeAlertMessage.objects.filter(created_at__lt=before).exclude(status=OutboxStatus.PENDING)
@@ -163,14 +163,6 @@ def _forget_recipients(before: datetime) -> Iterator[Counts]:
             recipient = Concat(Value(_FORGOTTEN), Cast("pk", TextField()))
             forgotten = CeAlertMessage.objects.filter(pk__in=keys)
             yield {"recipients": forgotten.update(recipient=recipient, content={}, error="")}
-
-
-def _remove_replays(before: datetime) -> Iterator[Counts]:
-    """Remove older replays, found by their index of times, because their keys do not rise with time."""
-    for model in (CeReplayJob, CeWhatIf):
-        old = model.objects.filter(created_at__lt=before)
-        while keys := list(old.values_list("pk", flat=True)[:BATCH]):
-            yield {"replays": remove_rows(model.objects.filter(pk__in=keys))}
 
 
 def remove_rows(rows: Any) -> int:

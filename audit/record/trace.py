@@ -160,14 +160,10 @@ def build_graph(steps: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
     edges = []
     for step, next_step in pairwise(steps):
         edges.append({"from": step["step"], "to": next_step["step"], "kind": "order"})
-        edges += _rule_edges(step, next_step["step"])
+        for stage in step["stages"]:
+            if stage["stage"].startswith(RULE_APPLIED):
+                payload = stage["payload"]
+                rule = {"rule_id": payload.get("ruleId"), "action": payload.get("action")}
+                rule |= {"value": payload.get("actionValue")}
+                edges.append({"from": step["step"], "to": next_step["step"], "kind": "rule", **rule})
     return {"nodes": nodes, "edges": edges}
-
-
-def _rule_edges(step: Mapping[str, Json], to: str) -> Iterable[dict[str, Json]]:
-    """An edge for each rule that acted in a step."""
-    for stage in step["stages"]:
-        if stage["stage"].startswith(RULE_APPLIED):
-            payload = stage["payload"]
-            rule = {"rule_id": payload.get("ruleId"), "action": payload.get("action")}
-            yield {"from": step["step"], "to": to, "kind": "rule", **rule, "value": payload.get("actionValue")}

@@ -6,7 +6,7 @@ conversation are a chain of their own.
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -128,28 +128,20 @@ def _add(
 
     `of_turn` has the columns of the turn that they belong to, None for no turn.
     """
-    _lock_conversations(documents)
-    previous, release = _last_seals(documents), configuration().content_hash(version)
+    # Running turns do not wait for this lock.
+    if connection.vendor == "postgresql":
+        rows = CeConversation.objects.filter(pk__in=sorted(documents)).order_by("pk")
+        list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
+    additions = CeConversationHistory.additions.filter(conversation_id__in=list(documents)).values("conversation_id")
+    newest = list(additions.annotate(last=Max("history_id")).values_list("last", flat=True))
+    seals = CeConversationHistory.additions.filter(pk__in=newest).values_list("conversation_id", "seal")
+    previous = {key: whole.hash for key, seal in seals if (whole := read_seal(seal))}
+    release = configuration().content_hash(version)
     for key, document in documents.items():
         header = {"conversation_id": key, "created_at": at, "config_version": version, **_ADDITION}
         header |= of_turn or {"last_seq": len(document.entries)}
         for statement in _insert_row_stmts(header, document, previous.get(key), release)[0]:
             execute(statement)
-
-
-def _lock_conversations(conversations: Iterable[uuid.UUID]) -> None:
-    """Lock these conversations for additions until the transaction ends. Running turns do not wait for it."""
-    if connection.vendor == "postgresql":
-        rows = CeConversation.objects.filter(pk__in=sorted(conversations)).order_by("pk")
-        list(rows.select_for_update(no_key=True).values_list("pk", flat=True))
-
-
-def _last_seals(conversations: Iterable[uuid.UUID]) -> dict[uuid.UUID, bytes]:
-    """The hash of the last addition of each conversation that has any."""
-    newest = CeConversationHistory.additions.filter(conversation_id__in=list(conversations)).values("conversation_id")
-    last = newest.annotate(last=Max("history_id")).values_list("last", flat=True)
-    rows = CeConversationHistory.additions.filter(pk__in=list(last)).values_list("conversation_id", "seal")
-    return {key: whole.hash for key, seal in rows if (whole := read_seal(seal))}
 
 
 def _insert_row_stmts(

@@ -97,12 +97,8 @@ def compare_events(left: Sequence[Event], right: Sequence[Event]) -> list[StepPa
         step = (own or other or ("", []))[0]
         events = list(_pair_events(own[1] if own else [], other[1] if other else [], reported))
         pairs.append(StepPair(step, own is not None, other is not None, events))
-    return _open_first(pairs)
-
-
-def _open_first(steps: Sequence[StepPair]) -> list[StepPair]:
-    telling = [index for index, step in enumerate(steps) if step.decides and step.new][:_MOST_OPEN]
-    return [replace(step, is_open=index in telling) for index, step in enumerate(steps)]
+    telling = [index for index, step in enumerate(pairs) if step.decides and step.new][:_MOST_OPEN]
+    return [replace(step, is_open=index in telling) for index, step in enumerate(pairs)]
 
 
 def align(left: Sequence[T], right: Sequence[T], get_key: Callable[[T], str]) -> Iterator[tuple[T | None, T | None]]:

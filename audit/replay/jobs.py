@@ -72,7 +72,8 @@ def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Js
     failed, diff = [], []
     for index, turn_no in enumerate(job.asked["turns"]):
         began = time.monotonic()
-        record = _read_record(job, turn_no)
+        stored = CeConversationHistory.objects.filter(conversation_id=job.conversation_id, turn_no=turn_no)
+        record = next(iter(read_rows(stored.defer(None)[:1])), None)
         outcome = replay_turn(record, job.asked["configVersion"]) if record else None
         described = _describe_turn(outcome)
         milliseconds = round((time.monotonic() - began) * 1000)
@@ -83,11 +84,6 @@ def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Js
         goes_on()
     failed += [text for expected in job.asked["expectations"] for text in _find_unmet(expected, turns)]
     return {"passed": not failed, "turns": turns, "assertionFailures": failed, "diff": diff}
-
-
-def _read_record(job: CeReplayJob, turn_no: int) -> CeConversationHistory | None:
-    turns = CeConversationHistory.objects.filter(conversation_id=job.conversation_id, turn_no=turn_no)
-    return next(iter(read_rows(turns.defer(None)[:1])), None)
 
 
 def _describe_turn(outcome: Replay | None) -> dict[str, Json]:
@@ -172,7 +168,13 @@ def _difference_document(outcome: Replay) -> dict[str, Json]:
         "added": [{"step": step, "stage": pair.stage} for step, pair in pairs if pair.left is None],
         "removed": [{"step": step, "stage": pair.stage} for step, pair in pairs if pair.right is None],
         "changed": [
-            {"step": step, "stage": pair.stage, "paths": _paths(pair)} for step, pair in pairs if not pair.alone
+            {
+                "step": step,
+                "stage": pair.stage,
+                "paths": [difference.as_json("recorded", "replayed") for difference in pair.places],
+            }
+            for step, pair in pairs
+            if not pair.alone
         ],
     }
     then, now = outcome.answers
@@ -186,7 +188,3 @@ def _frame(step: StepPair) -> Sequence[EventPair]:
     if step.in_left and step.in_right:
         return ()
     return (EventPair(STEP_ENTER, None, None, (), ()),)
-
-
-def _paths(pair: EventPair) -> list[dict[str, str]]:
-    return [difference.as_json("recorded", "replayed") for difference in pair.places]

@@ -112,7 +112,9 @@ class Replay:
             return None
         calls = (*self.missing, *(f"Recorded and not asked for: {call}." for call in self.unasked))
         then, now = self.answers
-        difference = _first_differing_event(_comparable_events(self.stored_events), _comparable_events(self.events))
+        pairs = zip_longest(_comparable_events(self.stored_events), _comparable_events(self.events))
+        differing = (FirstDifference(seq, *pair) for seq, pair in enumerate(pairs, start=1) if pair[0] != pair[1])
+        difference = next(differing, None)
         if difference is None and then != now:
             difference = FirstDifference(len(self.stored_events), ("answer", then), ("answer", now))
         if difference is None and calls:
@@ -204,8 +206,3 @@ def _comparable_events(events: Iterable[StoredEvent]) -> list[tuple[str, Json]]:
         content = {**event.payload_json, "_session": event.session or changed, "_step": event.step}
         comparable_events.append((event.stage, drop_times(content)))
     return comparable_events
-
-
-def _first_differing_event(left: list[tuple[str, Json]], right: list[tuple[str, Json]]) -> FirstDifference | None:
-    pairs = enumerate(zip_longest(left, right), start=1)
-    return next((FirstDifference(seq, own, other) for seq, (own, other) in pairs if own != other), None)

@@ -21,7 +21,6 @@ from audit.seal import SEALED, encode_parts
 from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.rows import ROW_TYPE_OF, Intent, StateEdge
-from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
@@ -166,13 +165,9 @@ def _list_named_rows(row: SealedRow, events: Sequence[Event]) -> Iterator[tuple[
     yield from ((ref.table, str(ref.pk)) for sentence in sentences for ref in sentence.rows)
     facts = [fact.value for sentence in sentences for fact in sentence.facts]
     for value in (*facts, row.columns["intent_before"], row.columns["intent_code"]):
-        yield from ((Intent.table, code) for code in _list_intents(value, release))
-
-
-def _list_intents(value: Json, release: Snapshot) -> list[str]:
-    """The intents of a release among a value, its items or its keys."""
-    codes = value if isinstance(value, (list, dict)) else [value]
-    return [code for code in codes if isinstance(code, str) and release.find_row(Intent.table, code)]
+        for code in value if isinstance(value, (list, dict)) else [value]:
+            if isinstance(code, str) and release.find_row(Intent.table, code):
+                yield Intent.table, code
 
 
 def _describe_root() -> dict[str, str] | None:

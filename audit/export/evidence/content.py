@@ -104,40 +104,35 @@ def _view_talk(evidence: Evidence, number: int, talk: Talk) -> TalkView:
 def _view_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[SealedRow]) -> TurnView:
     """A turn with what was added to it later. Intents have the names that they had in its release."""
     with name_by(evidence.snapshot(rows[0].config_version)):
-        return _view_named_row(evidence, anchor, title, rows)
-
-
-def _view_named_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[SealedRow]) -> TurnView:
-    """The view of `rows[0]`, with the events of all rows. The names of intents are set already."""
-    row, is_turn = rows[0], rows[0].turn_no is not None
-    columns, snapshot = row.columns, evidence.snapshot(row.config_version)
-    events = list_turn_events(rows) if is_turn else []
-    sentences = narrate_turn(events, snapshot) if events else []
-    status = TurnStatus.read(columns["status"])
-    return TurnView(
-        anchor,
-        title,
-        row,
-        _write_time(row.created_at.isoformat()),
-        status.label if status else str(columns["status"]),
-        [
-            *([("Intent and state", _describe_position(row))] if is_turn else []),
-            ("Release", str(row.config_version)),
-            *(
-                (in_words(name), _write_json(value))
-                for name, value in columns.items()
-                if name not in _SHOWN_APART and value
-            ),
-            *([("Facts", _write_json(row.facts))] if row.facts else []),
-            ("Recording", f"{len(row.recording):,} bytes"),
-        ],
-        _clean(columns["user_input"]),
-        _clean(answer_text(row.answer)),
-        _clean(" ".join(filter(None, (columns["error_code"], columns["error_message"])))),
-        [_write_sentence(sentence, snapshot) for sentence in sentences],
-        list(_link_rows(evidence, row, sentences)),
-        list(_view_events(anchor, rows)),
-    )
+        row, is_turn = rows[0], rows[0].turn_no is not None
+        columns, snapshot = row.columns, evidence.snapshot(row.config_version)
+        events = list_turn_events(rows) if is_turn else []
+        sentences = narrate_turn(events, snapshot) if events else []
+        status = TurnStatus.read(columns["status"])
+        return TurnView(
+            anchor,
+            title,
+            row,
+            _write_time(row.created_at.isoformat()),
+            status.label if status else str(columns["status"]),
+            [
+                *([("Intent and state", _describe_position(row))] if is_turn else []),
+                ("Release", str(row.config_version)),
+                *(
+                    (in_words(name), _write_json(value))
+                    for name, value in columns.items()
+                    if name not in _SHOWN_APART and value
+                ),
+                *([("Facts", _write_json(row.facts))] if row.facts else []),
+                ("Recording", f"{len(row.recording):,} bytes"),
+            ],
+            _clean(columns["user_input"]),
+            _clean(answer_text(row.answer)),
+            _clean(" ".join(filter(None, (columns["error_code"], columns["error_message"])))),
+            [_write_sentence(sentence, snapshot) for sentence in sentences],
+            list(_link_rows(evidence, row, sentences)),
+            list(_view_events(anchor, rows)),
+        )
 
 
 def _describe_position(row: SealedRow) -> str:

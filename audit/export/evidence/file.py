@@ -39,13 +39,9 @@ def check_file(text: str) -> Evidence:
 
 
 def _write_checked(evidence: Evidence) -> str:
-    return render_evidence(evidence, _dump(evidence.data))
-
-
-def _dump(data: Mapping[str, Json]) -> str:
-    """The data for HTML: no tag begins in it."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    # In HTML, no tag may begin in the data.
+    text = json.dumps(evidence.data, separators=(",", ":"))
+    return render_evidence(evidence, text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 
 def _compare_texts(expected: str, given: str) -> Iterator[EvidenceFinding]:

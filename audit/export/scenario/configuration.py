@@ -49,7 +49,9 @@ def export_edits(before: int, after: int) -> list[Row]:
 
 def _write_edit(table: str, row: RowChange) -> Row:
     """A changed row as an edit: `delete`, `insert`, or `update` with the changed columns alone."""
-    key = _key_column(table)
+    column = _model_of_table(table)._meta.pk
+    assert column is not None
+    key = column.attname
     if row.after is None:
         return {"delete": table, "where": {key: (row.before or {})[key]}}
     if row.before is None:
@@ -66,12 +68,6 @@ def export_rate_limit() -> Row:
 
 def _model_of_table(table: str) -> type[models.Model]:
     return models_of_worlds()[table]
-
-
-def _key_column(table: str) -> str:
-    key = _model_of_table(table)._meta.pk
-    assert key is not None
-    return key.attname
 
 
 def _drop_defaults(table: str, row: Mapping[str, Json]) -> Row:

@@ -20,11 +20,15 @@ def scenario_name(conversation: CeConversation, first: int | None = None, last: 
 def build_scenario(conversation: CeConversation, turns: list[RecordedTurn], name: str) -> dict[str, Json]:
     """The world of some turns of a conversation, and what they did."""
     start = turn_entries.export_start(turns[0].recorded, read_time_before(turns[0]))
+    range_text = f"turn {turns[0].turn_no}" if len(turns) == 1 else f"turns {turns[0].turn_no} to {turns[-1].turn_no}"
+    origin = f"What happened on {turns[0].recorded.now:%Y-%m-%d}, on release {turns[0].recorded.config_version}."
+    if start:
+        origin += " It begins in the middle of the conversation, with the session of that moment."
     document = {
         "id": name,
-        "title": _describe_title(conversation, turns),
+        "title": f"Saved from conversation {conversation.pk}, {range_text}",
         "covers": ["saved"],
-        "why": _describe_origin(turns, start),
+        "why": origin,
         "conversation_id": str(conversation.pk),
         "settings": configuration.export_rate_limit(),
         "model": None if external_answers.has_model(turns) else False,
@@ -60,16 +64,3 @@ def make_yaml_response(document: dict[str, Json]) -> HttpResponse:
     disposition = f'attachment; filename="{document["id"]}.yaml"'
     headers = {"Content-Disposition": disposition}
     return HttpResponse(dump_yaml(document), content_type="application/yaml", headers=headers)
-
-
-def _describe_title(conversation: CeConversation, turns: list[RecordedTurn]) -> str:
-    some = f"turn {turns[0].turn_no}" if len(turns) == 1 else f"turns {turns[0].turn_no} to {turns[-1].turn_no}"
-    return f"Saved from conversation {conversation.pk}, {some}"
-
-
-def _describe_origin(turns: list[RecordedTurn], start: dict[str, Json]) -> str:
-    """When and on which release it happened, and whether it begins in the middle of the conversation."""
-    origin = f"What happened on {turns[0].recorded.now:%Y-%m-%d}, on release {turns[0].recorded.config_version}."
-    if not start:
-        return origin
-    return f"{origin} It begins in the middle of the conversation, with the session of that moment."

@@ -26,15 +26,10 @@ def export_model_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
     entries: list[Entry] = []
     for turn in turns:
         entries += [export_call(call) for call in list_calls(turn.recorded, "model")]
-        entries += [
-            export_call(Call("model", {"purpose": purpose}, _make_late_answer(text, error)))
-            for purpose, text, error in turn.late_answers
-        ]
+        for purpose, text, error in turn.late_answers:
+            answer = {"text": text, "error_code": error and "LLM_CALL_FAILED", "error_message": error}
+            entries.append(export_call(Call("model", {"purpose": purpose}, answer)))
     return [{**entry, "times": 1} for entry in entries]
-
-
-def _make_late_answer(text: str, error: str | None) -> Json:
-    return {"text": text, "error_code": error and "LLM_CALL_FAILED", "error_message": error}
 
 
 def export_tool_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
