@@ -430,34 +430,18 @@ def _describe_reason_code(code: str | None) -> str:
 def _read_operand(operand: Mapping[str, Json]) -> Iterator[Operand]:
     """The comparisons of a candidate: a condition, or how sure the classifier was."""
     if "score" in operand:
-        yield from _describe_similarity(operand)
+        score, needed = float(operand["score"]), float(operand.get("minScore") or 0)
+        text = f"the confidence is at least {format_confidence(needed)}"
+        yield Operand(text, "score", format_confidence(score), score >= needed)
+        if "likeness" in operand:
+            yield Operand("likeness of message and phrase", "likeness", format_confidence(operand["likeness"]), None)
     else:
-        yield (
-            Operand(
-                comparison_sentence(
-                    str(operand.get("path", "")),
-                    str(operand.get("op", "")),
-                    operand.get("literal"),
-                    other=operand.get("literalPath"),
-                ),
-                str(operand.get("path", "")),
-                excerpt_value(operand.get("value")) or "not set",
-                bool(operand.get("result", True)),
-                _show_whole(operand),
-            )
+        is_shortened = max(len(value_text(operand.get(name))) for name in ("literal", "value")) > EXCERPT_SIZE
+        path, op, other = str(operand.get("path", "")), str(operand.get("op", "")), operand.get("literalPath")
+        yield Operand(
+            comparison_sentence(path, op, operand.get("literal"), other=other),
+            path,
+            excerpt_value(operand.get("value")) or "not set",
+            bool(operand.get("result", True)),
+            dump_comparison(operand, indent=2) if is_shortened else "",
         )
-
-
-def _show_whole(operand: Mapping[str, Json]) -> str:
-    """A comparison as it is stored, if a text shortens one of its values; else blank."""
-    long = max(len(value_text(operand.get(name))) for name in ("literal", "value")) > EXCERPT_SIZE
-    return dump_comparison(operand, indent=2) if long else ""
-
-
-def _describe_similarity(operand: Mapping[str, Json]) -> Iterator[Operand]:
-    """How sure the classifier was of a phrase's intent, and how like the message the phrase is."""
-    score, needed = float(operand["score"]), float(operand.get("minScore") or 0)
-    text = f"the confidence is at least {format_confidence(needed)}"
-    yield Operand(text, "score", format_confidence(score), score >= needed)
-    if "likeness" in operand:
-        yield Operand("likeness of message and phrase", "likeness", format_confidence(operand["likeness"]), None)

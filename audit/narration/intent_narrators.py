@@ -71,7 +71,8 @@ def narrate_match(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     intent is the one that stays anyway.
     """
     event = turn.events[index]
-    keeping = _find_kept_event(turn, index)
+    # The next event that says that the intent stays.
+    keeping = next((later for later in turn.events[index + 1 :] if later.name in KEPT), None)
     intent = event.payload.get("intent")
     if keeping and intent == find_previous_intent(turn, index):
         return
@@ -113,12 +114,6 @@ def find_previous_intent(turn: NarratedTurn, index: int) -> Json:
     """The intent before the turn looked for one. Returns None if none is known."""
     start = turn.before(index, INTENT_RESOLVE_START)
     return start.payload.get("previousIntent") if start else None
-
-
-def _find_kept_event(turn: NarratedTurn, index: int) -> Event | None:
-    """The next event that says that the intent stays. Returns None if no event says so."""
-    after = turn.events[index + 1 :]
-    return next((event for event in after if event.name in KEPT), None)
 
 
 def find_kept_intent(turn: NarratedTurn, index: int) -> ExtraParts | None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.narration.sentence import Fact, Parts, Sentence, get_text
+from audit.narration.sentence import Parts, Sentence, get_text
 from audit.narration.wording import fill
 from audit.record.events import Event
 from convengine.engine.cached_property import cached_property
@@ -89,22 +89,14 @@ def narrate_by_template(
 
 def build_sentence(event: Event, parts: Parts, tone: Tone = Tone.PLAIN) -> Sentence:
     """A sentence about an event, based on it and on the events of its facts, with one sign at its end."""
-    if len(parts) > 1 and parts[-1] == "." and _ends_sentence(parts[-2]):
+    if len(parts) > 1 and parts[-1] == "." and get_text(parts[-2]).rstrip("”").endswith((".", "?", "!", "…")):
         parts = parts[:-1]
     facts = (part.seq for part in parts if not isinstance(part, str))
     seqs = tuple(sorted({event.row.seq, *facts}))
-    return Sentence(event.name, find_stage(event.name).family, tone, _capitalise_first(parts), seqs)
-
-
-def _ends_sentence(part: str | Fact) -> bool:
-    """True for a text that ends like a sentence, with or without quotation marks."""
-    return get_text(part).rstrip("”").endswith((".", "?", "!", "…"))
-
-
-def _capitalise_first(parts: Parts) -> Parts:
     first, text = parts[0], get_text(parts[0])
     capitalised = text[:1].upper() + text[1:]
-    return (capitalised if isinstance(first, str) else replace(first, text=capitalised), *parts[1:])
+    parts = (capitalised if isinstance(first, str) else replace(first, text=capitalised), *parts[1:])
+    return Sentence(event.name, find_stage(event.name).family, tone, parts, seqs)
 
 
 def _matching_events(events: Any, name: str, having: Mapping[str, Json]) -> Iterator[Event]:

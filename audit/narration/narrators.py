@@ -279,7 +279,12 @@ _MODEL_FAILED, _NO_MODEL = "the model gave no answer", "no model is configured o
 
 def narrate_answer(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """The answer as far as its row, policy or code made it, then each change by other code."""
-    event, changes = turn.events[index], _list_changes(turn, index)
+    event = turn.events[index]
+    changes = [
+        change
+        for change in turn.events[:index]
+        if change.name == RESPONSE_TRANSFORMED and change.payload.get("responseId") == event.payload.get("responseId")
+    ]
     how = turn.fill(event, _choose_answer_template(turn, index)) or turn.fill(event, _OF_ROW) or ("Answered",)
     answer = turn.fill(changes[0], "{before:said}") if changes else turn.fill(event, "{output:said}")
     yield build_sentence(event, (*how, ": ", *answer) if answer else (*how, "."), Tone.GOOD)
@@ -298,16 +303,6 @@ def _choose_answer_template(turn: NarratedTurn, index: int) -> str:
     return _ANSWERS.get(kind, "Answered")
 
 
-def _list_changes(turn: NarratedTurn, index: int) -> list[Event]:
-    """The events about changes of the answer that an output event has."""
-    row_id = turn.events[index].payload.get("responseId")
-    return [
-        event
-        for event in turn.events[:index]
-        if event.name == RESPONSE_TRANSFORMED and event.payload.get("responseId") == row_id
-    ]
-
-
 def narrate_transformed(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """A change of the answer, unless the sentence about the answer says it."""
     event = turn.events[index]
@@ -323,13 +318,6 @@ def narrate_block(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
         yield replace(sentence, patterns=(f"/{pattern}/",) if isinstance(pattern, str) else ())
 
 
-def _is_of_previous_session(turn: NarratedTurn, index: int) -> bool:
-    """True for what a turn found in one session before its message began the next one: intent, form, and standing."""
-    event = turn.events[index]
-    is_found = event.name == CONVERSATION_LOADED or find_stage(event.name).family in _OF_SESSIONS
-    return is_found and turn.after(index, SESSION_LIFECYCLE, reason=NEW_TASK) is not None
-
-
 #: Stages whose sentences no template makes.
 NARRATORS: Mapping[str, Narrator] = {
     **intent_narrators.NARRATORS,
@@ -343,7 +331,9 @@ NARRATORS: Mapping[str, Narrator] = {
 def narrate_event(turn: NarratedTurn, index: int) -> Iterator[Sentence]:
     """The sentences about one event. Stages of the deployment have none."""
     event = turn.events[index]
-    if _is_of_previous_session(turn, index):
+    is_found = event.name == CONVERSATION_LOADED or find_stage(event.name).family in _OF_SESSIONS
+    if is_found and turn.after(index, SESSION_LIFECYCLE, reason=NEW_TASK):
+        # It is of one session, before the message began the next one.
         return
     if narrator := NARRATORS.get(event.name):
         yield from narrator(turn, index)

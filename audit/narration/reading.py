@@ -232,20 +232,14 @@ def _list_marks(recorded: _MessageEvents) -> Iterator[MessagePart]:
 def _list_passed_over(recorded: _MessageEvents) -> Iterator[Mapping[str, Json]]:
     """Values of sorts that fields of the form take, in clauses that deny, or tell of others or of another time."""
     for span in _list_items(recorded.understood, "spans"):
-        taking = _list_taking_fields(recorded, span) if span.get("clause") else []
-        if taking and not any(_overlaps(span, position) for position in recorded.positions):
+        leaves = recorded.form.leaves if recorded.form and span.get("clause") else ()
+        taking = [leaf.path for leaf in leaves if span["sort"] in list_sorts(leaf.spec)]
+        overlapping = (
+            each for each in recorded.positions if span["start"] < each["end"] and each["start"] < span["end"]
+        )
+        if taking and next(overlapping, None) is None:
             path = recorded.asked_path if recorded.asked_path in taking else taking[0]
             yield {**span, "field": path, "is": Role.PASSED_OVER, "why": span["clause"]}
-
-
-def _list_taking_fields(recorded: _MessageEvents, span: Mapping[str, Json]) -> list[str]:
-    leaves = recorded.form.leaves if recorded.form else ()
-    return [leaf.path for leaf in leaves if span["sort"] in list_sorts(leaf.spec)]
-
-
-def _overlaps(first: Mapping[str, Json], second: Mapping[str, Json]) -> bool:
-    """True if two items of the message have a character in common."""
-    return bool(first["start"] < second["end"] and second["start"] < first["end"])
 
 
 def _list_unknown_words(recorded: _MessageEvents, text: str) -> Iterator[MessagePart]:

@@ -175,7 +175,8 @@ def _describe_comparison(operand: Mapping[str, Json], path: tuple[str | int, ...
     """A comparison: "vip is true", "the form is complete"; with the matched words or the compared value."""
     name, op, value = str(operand["path"]), str(operand.get("op")), operand.get("value")
     literal = operand.get("literal")
-    claim = Fact(_write_claim(operand), name, seq, (*path, "path"))
+    write = comparison_sentence if operand.get("result") else negated_sentence
+    claim = Fact(write(name, op, literal, other=operand.get("literalPath")), name, seq, (*path, "path"))
     words = find_matched_words(str(literal), value) if op == "=~" and isinstance(value, str) else ""
     if words and words != value and words.casefold() not in claim.text.casefold():
         return (claim, " (by ", Fact(quote(words), value, seq, (*path, "value")), ")")
@@ -183,11 +184,6 @@ def _describe_comparison(operand: Mapping[str, Json], path: tuple[str | int, ...
         return (claim,)
     text = quote(value) if isinstance(value, str) else plain(value)
     return (claim, " (it is ", Fact(text, value, seq, (*path, "value")), ")")
-
-
-def _write_claim(operand: Mapping[str, Json]) -> str:
-    write = comparison_sentence if operand.get("result") else negated_sentence
-    return write(str(operand["path"]), str(operand.get("op")), operand.get("literal"), other=operand.get("literalPath"))
 
 
 def _list_objects(value: Json) -> list[Mapping[str, Json]]:
