@@ -149,14 +149,27 @@ class AlertRuleAdmin(SilencePages):
         self, request: HttpRequest, object_id: str | None = None, form_url: str = "", extra_context: Any = None
     ) -> Any:
         """The form with the preview, the silences, and the newest alerts."""
-        rule = self.get_object(request, object_id) if object_id else None
+        rule: Any = self.get_object(request, object_id) if object_id else None
         context: dict[str, Any] = {
             "preview_url": reverse("admin:audit_cealertrule_preview"),
             "mail_is_off": not conf.get("NOTIFICATION_FROM"),
             "preview_days": PREVIEW_DAYS,
         }
         if rule:
-            context |= _describe_rule_page(request, rule)
+            user: Any = request.user
+            context |= {
+                "rule": rule,
+                "rule_status": _name_status(rule),
+                **preview_rule(rule),
+                "silenced_rule": rule if rule.is_silent else None,
+                "silence_form": SilenceForm(),
+                "alerts": [
+                    (alert, show_value(alert, "worst_value"))
+                    for alert in rule.alerts.order_by("-alert_id")[:_NEWEST_ALERTS]
+                ],
+                "may_silence": user.has_perm(SILENCE),
+                "has_recipients": bool(rule.webhook or list_addresses(rule)),
+            }
         return super().changeform_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
     def save_model(self, request: HttpRequest, obj: CeAlertRule, form: Any, change: bool) -> None:
@@ -242,8 +255,27 @@ class AlertAdmin(SilencePages, ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """The alert with its messages and silences."""
-        alert = self.get_object(request, object_id)
-        context = _describe_alert_page(request, alert) if alert else {}
+        alert: Any = self.get_object(request, object_id)
+        context: Mapping[str, Any] = {}
+        if alert:
+            user: Any = request.user
+            rules = "audit.view_cealertrule"
+            context = {
+                "alert": alert,
+                "status": _name_alert_status(alert, bool(alert.is_silent)),
+                "values": {name: show_value(alert, name) for name in ("first_value", "worst_value", "value")}
+                | {"bound": format_limit(find_measure(alert.measure), alert.bound)},
+                "measure_label": find_measure(alert.measure).label,
+                "turns_url": turns_url(user, **alert.search) if alert.search is not None else "",
+                "rule_url": reverse("admin:audit_cealertrule_change", args=[alert.rule_id])
+                if alert.rule_id and user.has_perm(rules)
+                else "",
+                "alert_messages": list(alert.messages.order_by("created_at", "channel", "recipient")),
+                "silenced_rule": alert.rule if alert.is_silent else None,
+                "is_firing": alert.status == CeAlert.Status.FIRING,
+                "silence_form": SilenceForm(),
+                "may_silence": user.has_perm(SILENCE),
+            }
         return super().change_view(request, object_id, form_url, {**context, **(extra_context or {})})
 
 
@@ -270,43 +302,6 @@ def preview_rule(rule: CeAlertRule) -> dict[str, Any]:
 
 def show_value(alert: CeAlert, name: str) -> str:
     return format_value(find_measure(alert.measure), getattr(alert, name))
-
-
-def _describe_rule_page(request: HttpRequest, rule: Any) -> Mapping[str, Any]:
-    user: Any = request.user
-    return {
-        "rule": rule,
-        "rule_status": _name_status(rule),
-        **preview_rule(rule),
-        "silenced_rule": rule if rule.is_silent else None,
-        "silence_form": SilenceForm(),
-        "alerts": [
-            (alert, show_value(alert, "worst_value")) for alert in rule.alerts.order_by("-alert_id")[:_NEWEST_ALERTS]
-        ],
-        "may_silence": user.has_perm(SILENCE),
-        "has_recipients": bool(rule.webhook or list_addresses(rule)),
-    }
-
-
-def _describe_alert_page(request: HttpRequest, alert: Any) -> Mapping[str, Any]:
-    user: Any = request.user
-    rules = "audit.view_cealertrule"
-    return {
-        "alert": alert,
-        "status": _name_alert_status(alert, bool(alert.is_silent)),
-        "values": {name: show_value(alert, name) for name in ("first_value", "worst_value", "value")}
-        | {"bound": format_limit(find_measure(alert.measure), alert.bound)},
-        "measure_label": find_measure(alert.measure).label,
-        "turns_url": turns_url(user, **alert.search) if alert.search is not None else "",
-        "rule_url": reverse("admin:audit_cealertrule_change", args=[alert.rule_id])
-        if alert.rule_id and user.has_perm(rules)
-        else "",
-        "alert_messages": list(alert.messages.order_by("created_at", "channel", "recipient")),
-        "silenced_rule": alert.rule if alert.is_silent else None,
-        "is_firing": alert.status == CeAlert.Status.FIRING,
-        "silence_form": SilenceForm(),
-        "may_silence": user.has_perm(SILENCE),
-    }
 
 
 def _name_status(rule: Any) -> tuple[str, str]:

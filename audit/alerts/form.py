@@ -30,20 +30,18 @@ class AddressesField(forms.CharField):
         if len(addresses) > _MOST_ADDRESSES:
             raise ValidationError(f"These are {len(addresses)} addresses; at most {_MOST_ADDRESSES} are possible.")
         for address in addresses:
-            _check_address(address)
+            try:
+                validate_email(address)
+            except ValidationError:
+                raise ValidationError(
+                    f"“{address[:200]}” is not a mail address. Enter one such as ann@example.org."
+                ) from None
+            if not may_write_to(address):
+                raise ValidationError(
+                    f"The deployment does not allow mail to {address}. Choose a user instead, or ask an operator to "
+                    "add the address or its domain to CE_NOTIFICATION_RECIPIENTS."
+                )
         return addresses
-
-
-def _check_address(address: str) -> None:
-    try:
-        validate_email(address)
-    except ValidationError:
-        raise ValidationError(f"“{address[:200]}” is not a mail address. Enter one such as ann@example.org.") from None
-    if not may_write_to(address):
-        raise ValidationError(
-            f"The deployment does not allow mail to {address}. Choose a user instead, or ask an operator to add the "
-            "address or its domain to CE_NOTIFICATION_RECIPIENTS."
-        )
 
 
 class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -65,7 +63,21 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg]
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             self.initial["bound"] = f"{self.instance.bound:.3f}".rstrip("0").rstrip(".")
-        choices = {"measure": _list_measures(), "webhook": _list_webhooks(self.instance.webhook)}
+        choices = {
+            "measure": [
+                (key, f"{measure.label} (%)" if measure.is_share else f"{measure.label}{_UNITS.get(measure.unit, '')}")
+                for key, measure in MEASURES.items()
+            ],
+            # The present webhook, too, which the deployment may have dropped.
+            "webhook": [
+                ("", "None"),
+                *(
+                    (key, key)
+                    for key in dict.fromkeys([*conf.get("NOTIFICATION_WEBHOOKS"), self.instance.webhook])
+                    if key
+                ),
+            ],
+        }
         for name, values in choices.items():
             # A form for readers has no fields.
             if name in self.fields:

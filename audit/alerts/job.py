@@ -49,9 +49,15 @@ def check_rule(rule_id: int, at: datetime) -> Counts:
         reading = read_rule(rule, at)
         if not does_fire(rule, reading):
             return _end(alert, rule, _End.NORMAL if reading.is_enough else _End.FEW_TURNS) if alert else {}
-        counts = {} if alert else {"fired": 1}
-        alert = _update(alert, rule, reading) if alert else _open(rule, reading)
-        return {**counts, **_notify(alert, rule)}
+        if alert is None:
+            return {"fired": 1, **_notify(_open(rule, reading), rule)}
+        assert reading.value is not None
+        pick = max if rule.direction == CeAlertRule.Direction.OVER else min
+        alert.worst_value, alert.value = pick(alert.worst_value, reading.value), reading.value
+        alert.turns, alert.since, alert.until = reading.turns, reading.since, reading.until
+        alert.search = build_search(rule, reading)
+        alert.save()
+        return _notify(alert, rule)
 
 
 def end_alert_of(rule: CeAlertRule) -> None:
@@ -80,16 +86,6 @@ def _open(rule: CeAlertRule, reading: Reading) -> CeAlert:
         since=reading.since,
         until=reading.until,
     )
-
-
-def _update(alert: CeAlert, rule: CeAlertRule, reading: Reading) -> CeAlert:
-    assert reading.value is not None
-    pick = max if rule.direction == CeAlertRule.Direction.OVER else min
-    alert.worst_value, alert.value = pick(alert.worst_value, reading.value), reading.value
-    alert.turns, alert.since, alert.until = reading.turns, reading.since, reading.until
-    alert.search = build_search(rule, reading)
-    alert.save()
-    return alert
 
 
 def _end(alert: CeAlert, rule: CeAlertRule, end: CeAlert.End) -> Counts:

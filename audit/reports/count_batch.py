@@ -64,7 +64,16 @@ def collect_counts(change: Change) -> Iterator[Any]:
         for statement in _CREATE:
             cursor.execute(statement.format(time=_TIME_TYPE[connection.vendor]))
         yield cursor
-        _store_counts(cursor, change)
+        cursor.execute(f"SELECT DISTINCT hour FROM {NEW_COUNTS}")
+        insert_rows(cursor, _TIMES, list(_list_times([_read_hour(hour) for (hour,) in cursor.fetchall()])))
+        cursor.execute(
+            f"""INSERT INTO {_TABLE} AS t ({_KEY}, turns, amount)
+                SELECT c.kind, s.is_hour, s.start, {_VALUES}, sum(c.turns), sum(c.amount)
+                  FROM {NEW_COUNTS} c JOIN {_TIMES} s ON s.hour = c.hour
+                 WHERE NOT s.is_hour OR c.kind IN ({quote_texts(sorted(BY_HOUR))})
+                 GROUP BY c.kind, s.is_hour, s.start, {_VALUES} ORDER BY c.kind, s.is_hour, s.start, {_VALUES}
+                    ON CONFLICT ({_KEY}) DO UPDATE SET {change.format("turns")}, {change.format("amount")}"""
+        )
         cursor.execute(f"DROP TABLE {NEW_COUNTS}")
         cursor.execute(f"DROP TABLE {_TIMES}")
 
@@ -85,20 +94,6 @@ def insert_rows(cursor: Any, table: str, rows: Sequence[tuple[Any, ...]]) -> Non
 def _adapt_times(row: tuple[Any, ...]) -> list[Any]:
     adapt = connection.ops.adapt_datetimefield_value
     return [adapt(value) if isinstance(value, datetime) else value for value in row]
-
-
-def _store_counts(cursor: Any, change: Change) -> None:
-    """Sum up NEW_COUNTS by day, and by hour what is read by hour."""
-    cursor.execute(f"SELECT DISTINCT hour FROM {NEW_COUNTS}")
-    insert_rows(cursor, _TIMES, list(_list_times([_read_hour(hour) for (hour,) in cursor.fetchall()])))
-    cursor.execute(
-        f"""INSERT INTO {_TABLE} AS t ({_KEY}, turns, amount)
-            SELECT c.kind, s.is_hour, s.start, {_VALUES}, sum(c.turns), sum(c.amount)
-              FROM {NEW_COUNTS} c JOIN {_TIMES} s ON s.hour = c.hour
-             WHERE NOT s.is_hour OR c.kind IN ({quote_texts(sorted(BY_HOUR))})
-             GROUP BY c.kind, s.is_hour, s.start, {_VALUES} ORDER BY c.kind, s.is_hour, s.start, {_VALUES}
-                ON CONFLICT ({_KEY}) DO UPDATE SET {change.format("turns")}, {change.format("amount")}"""
-    )
 
 
 def _list_times(hours: Iterable[datetime]) -> Iterator[tuple[datetime, datetime, bool]]:

@@ -187,7 +187,8 @@ def _read_result(turn: Any, entries: _Entries) -> TurnResult:
     steps = [Step.parse(text) for stage in FORM_STAGES for text in split_steps(stages.get(stage, ""))]
     return TurnResult(
         is_committed=is_committed,
-        is_handed_over=is_committed and _is_with_person(turn, stages),
+        is_handed_over=is_committed
+        and (code(turn.state_code) == HAND_OVER or not stages.keys().isdisjoint(_WITH_PERSON)),
         has_bot_failed=has_bot_failed(stages),
         is_not_understood=NOT_UNDERSTOOD in stages,
         is_answered=has_answer and (turn.status == TurnStatus.BLOCKED or is_resolved(turn.intent_code)),
@@ -196,10 +197,6 @@ def _read_result(turn: Any, entries: _Entries) -> TurnResult:
         has_ended=stages.get(str(SESSION_LIFECYCLE)) in ENDED,
         steps=steps if is_committed else (),
     )
-
-
-def _is_with_person(turn: Any, stages: Mapping[str, str]) -> bool:
-    return code(turn.state_code) == HAND_OVER or not stages.keys().isdisjoint(_WITH_PERSON)
 
 
 def _list_counts(changed: Iterable[_Change]) -> Iterator[tuple[Any, ...]]:

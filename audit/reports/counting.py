@@ -9,7 +9,7 @@ from datetime import UTC, timedelta
 from typing import Any
 
 from django.db import connection, transaction
-from django.db.models import Case, F, Max, Min, Q, QuerySet, Value, When
+from django.db.models import Case, F, Max, Min, Q, Value, When
 from django.db.models.functions import TruncHour
 
 from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnIndex
@@ -128,7 +128,9 @@ def _find_settled(number: int, settled_after: timedelta) -> int:
     """
     with transaction.atomic():
         progress, now = lock_progress(number), database_time()
-        newest = _find_newest(number)
+        is_feedback = number == CeCountProgress.FEEDBACK
+        rows: Any = CeMcpUserFeedback.objects if is_feedback else CeConversationHistory._base_manager
+        newest = rows.aggregate(newest=Max("pk"))["newest"] or 0
         if not settled_after:
             return newest
         if progress.seen_at is not None and now - progress.seen_at < settled_after:
@@ -136,12 +138,6 @@ def _find_settled(number: int, settled_after: timedelta) -> int:
         settled, progress.seen, progress.seen_at = progress.seen, newest, now
         progress.save()
         return settled
-
-
-def _find_newest(number: int) -> int:
-    is_feedback = number == CeCountProgress.FEEDBACK
-    rows: Any = CeMcpUserFeedback.objects if is_feedback else CeConversationHistory._base_manager
-    return rows.aggregate(newest=Max("pk"))["newest"] or 0
 
 
 def lock_progress(number: int) -> CeCountProgress:
@@ -173,7 +169,10 @@ def _count_range(cursor: Any, first: int, last: int) -> None:
 
 def count_turns(cursor: Any, wanted: Q) -> None:
     """Write the counts of the wanted turns into NEW_COUNTS. Outcomes and ratings are counted on their own."""
-    turns = _select_turns(wanted)
+    flags = {name: Case(When(condition, then=Value(True)), default=Value(False)) for name, condition in _FLAGS.items()}
+    records = CeConversationHistory._base_manager.filter(wanted).exclude(source="ADDITION").order_by()
+    about = {"workspace_id": F("conversation__workspace_id"), "channel": F("conversation__channel")}
+    turns = records.annotate(hour=TruncHour("created_at", tzinfo=UTC), **about, **flags)
     sql, params = turns.values_list(*_WHERE, *_COLUMNS, *_FLAGS).query.sql_with_params()
     cursor.execute(_COUNT_FACTS.replace("{turns}", sql), params)
     texts, ends = select_texts(turns, *_WHERE), turns.aggregate(first=Min("pk"), last=Max("pk"))
@@ -181,14 +180,6 @@ def count_turns(cursor: Any, wanted: Q) -> None:
         with read_any_text():
             rows = list(texts.filter(pk__gt=start, pk__lte=start + SLICE))
         insert_rows(cursor, NEW_COUNTS, list(list_document_counts(rows)))
-
-
-def _select_turns(wanted: Q) -> QuerySet[Any]:
-    """Turns with what their counts are about, and whether they are milestones."""
-    flags = {name: Case(When(condition, then=Value(True)), default=Value(False)) for name, condition in _FLAGS.items()}
-    turns = CeConversationHistory._base_manager.filter(wanted).exclude(source="ADDITION").order_by()
-    about = {"workspace_id": F("conversation__workspace_id"), "channel": F("conversation__channel")}
-    return turns.annotate(hour=TruncHour("created_at", tzinfo=UTC), **about, **flags)
 
 
 def count_ratings(cursor: Any, first: int, last: int) -> None:

@@ -27,13 +27,8 @@ def find_quantile(durations: Mapping[int, int], share: float) -> int | None:
     for bound in sorted(durations):
         number = durations[bound]
         if rank <= number:
-            width = _find_end(bound) - bound
+            index = bisect_right(BOUNDS, bound)
+            width = (BOUNDS[index] if index < len(BOUNDS) else bound + 1) - bound
             return bound + int((width - 1) * (rank - 0.5) / number)
         rank -= number
     return None
-
-
-def _find_end(bound: int) -> int:
-    """The first millisecond of the next range."""
-    index = bisect_right(BOUNDS, bound)
-    return BOUNDS[index] if index < len(BOUNDS) else bound + 1

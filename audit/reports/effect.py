@@ -238,19 +238,16 @@ def _find_shifts(groups: Sequence[ReleaseGroup]) -> Mapping[int, Sequence[Intent
     All turns from a release on are compared with all before: one release alone may have too few.
     """
     splits = [_split_at(groups, index) for index in range(1, len(groups))]
-    clearest = sorted(splits, key=lambda split: max(map(_get_size, split.list_moved(INTENT)), default=0), reverse=True)
+    sizes = [[abs(share.errors) for share in split.list_moved(INTENT) if share.name != UNKNOWN] for split in splits]
+    order = sorted(range(len(splits)), key=lambda index: max(sizes[index], default=0), reverse=True)
     shifts: dict[int, Sequence[IntentShift]] = {}
     explained: set[str] = set()
-    for split in clearest[:_MOST_CHECKED]:
+    for split in (splits[index] for index in order[:_MOST_CHECKED]):
         own_shifts = _list_shifts(split)
         if any(shift.intent not in explained for shift in own_shifts):
             shifts[split.after.last] = own_shifts
             explained.update(shift.intent for shift in own_shifts)
     return shifts
-
-
-def _get_size(share: MovedShare) -> float:
-    return abs(share.errors) if share.name != UNKNOWN else 0.0
 
 
 def _split_at(groups: Sequence[ReleaseGroup], index: int) -> Comparison:

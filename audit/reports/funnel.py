@@ -156,17 +156,11 @@ def _build_funnel(schema: int, by_field: Mapping[str, Counts]) -> Funnel:
     titles = {known.path: write_title(known, "") for known in form.fields} if form else {}
     order = [*titles, *sorted(set(by_field) - {"", *titles})]
     fields = [FieldSteps(path, titles.get(path) or path, by_field.get(path, Counts())) for path in order]
-    fields.append(FieldSteps("", AFTER_THE_FIELDS, _select_losses(by_field.get("", Counts()))))
-    intent = str(row.intent_code) if row else ""
-    return Funnel(schema, intent, _sum_whole(by_field), [known for known in fields if known.counts])
-
-
-def _select_losses(counts: Counts) -> Counts:
-    """Of the whole form, what waits behind the last field, for a yes or for its task, or ended there."""
-    return Counts(outcomes={kind: turns for kind, turns in counts.outcomes.items() if kind in FORM_LOSSES})
-
-
-def _sum_whole(by_field: Mapping[str, Counts]) -> Counts:
-    """The steps of the whole form, and what became of it, whatever field it ended at."""
+    whole = by_field.get("", Counts())
+    # Behind the last field, a form waits for a yes or for its task, or ended there.
+    losses = {kind: turns for kind, turns in whole.outcomes.items() if kind in FORM_LOSSES}
+    fields.append(FieldSteps("", AFTER_THE_FIELDS, Counts(outcomes=losses)))
+    # What became of the form, whatever field it ended at.
     outcomes = {outcome: sum(counts.get(outcome) for counts in by_field.values()) for outcome in FormOutcome}
-    return Counts(by_field.get("", Counts()).steps, outcomes)
+    intent = str(row.intent_code) if row else ""
+    return Funnel(schema, intent, Counts(whole.steps, outcomes), [known for known in fields if known.counts])

@@ -74,6 +74,10 @@ class Measure:
         part, whole = self.read_part(totals) if self.is_share else (0, 0)
         return round(100 * part / whole, 1) if whole else None
 
+    def read_number(self, totals: Totals) -> Number | None:
+        """The number that pages and files show: of a share, its count."""
+        return self.count(totals) if self.is_share else self.read_value(totals)
+
     def read_value(self, totals: Totals) -> Number | None:
         """The number by which two groups are compared: the share in percent, the mean, a quantile, or the plain number.
 
@@ -304,11 +308,6 @@ def read_values(totals: Totals, known: Set[str] = frozenset()) -> dict[str, int 
 
     `known`: the measures that were counted, if not all; the others are None.
     """
-    return {
-        name: _read_plain(measure, totals) if not known or name in known else None for name, measure in MEASURES.items()
-    }
-
-
-def _read_plain(measure: Measure, totals: Totals) -> int | float | None:
-    value = measure.count(totals) if measure.is_share else measure.read_value(totals)
-    return float(value) if isinstance(value, Decimal) else value
+    wanted = {name: measure.read_number(totals) for name, measure in MEASURES.items() if not known or name in known}
+    numbers = {name: wanted.get(name) for name in MEASURES}
+    return {name: float(number) if isinstance(number, Decimal) else number for name, number in numbers.items()}

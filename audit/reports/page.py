@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -77,7 +77,10 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
         return _answer_table(wanted, topic)
     report = build_report(wanted.selection, has_durations=_needs_durations(topic.measures))
     if wanted.format == CSV:
-        return _answer_periods(wanted, topic, report)
+        rows = (
+            (_format_start(period, report), *_list_values(topic.measures, period.totals)) for period in report.periods
+        )
+        return wanted.answer_csv(topic.name, ("period", *_list_names(topic.measures)), rows)
     unit = wanted.selection.unit
     if wanted.format == SVG:
         return _answer_chart(wanted, topic, report, unit)
@@ -117,13 +120,6 @@ def _build_figures(selection: Selection, topic: Topic, totals: Totals) -> dict[s
     }
 
 
-def _answer_periods(wanted: ReportRequest, topic: Topic, report: Report) -> HttpResponse:
-    """The file with the measures of the page by hour, day or month."""
-    measures = topic.measures
-    rows = ((_format_start(period, report), *_list_values(measures, period.totals)) for period in report.periods)
-    return wanted.answer_csv(topic.name, ("period", *_list_names(measures)), rows)
-
-
 def _answer_table(wanted: ReportRequest, topic: Topic) -> HttpResponse:
     """The file of a table, with all its groups. Raises Http404 for a table that the page does not have."""
     table = next((table for table in topic.tables if table.dimension.name == wanted.part), None)
@@ -157,22 +153,13 @@ def _list_names(measures: Sequence[Measure]) -> list[str]:
 
 
 def _list_values(measures: Sequence[Measure], totals: Totals) -> list[Any]:
-    return [_read_number(measure, totals) for measure in measures]
-
-
-def _read_number(measure: Measure, totals: Totals) -> Any:
-    """The number that pages and files show: of a share, its count."""
-    return measure.count(totals) if measure.is_share else measure.read_value(totals)
+    return [measure.read_number(totals) for measure in measures]
 
 
 def _name_period(period: Period, report: Report) -> str:
     unit = report.selection.unit
     start = localtime(period.since if unit == Unit.HOUR else period.since + timedelta(minutes=59))
     return date_format(start, _FORMATS[unit])
-
-
-def _name_day(start: datetime) -> str:
-    return date_format(localtime(start + timedelta(minutes=59)), "D j M Y")
 
 
 def _format_start(period: Period, report: Report) -> str:
@@ -215,7 +202,7 @@ def _build_number(
     filters: Mapping[str, str] | None,
 ) -> ReportNumber:
     """A number with the search that lists its turns. None for 0, and where `filters` lack a value."""
-    number, url = _read_number(measure, totals), ""
+    number, url = measure.read_number(totals), ""
     if number and measure.search is not None and filters is not None and all(filters.values()):
         of_period = replace(selection, since=period.since, until=period.until) if period else selection
         url = of_period.search_url(**filters, **measure.search)
@@ -232,7 +219,7 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
         for group in list_groups(wanted.selection, table.dimension, has_durations=_needs_durations(table.measures))
         if any(measure.count(group.totals) for measure in deciding)
     ]
-    groups.sort(key=lambda group: [-(_read_number(measure, group.totals) or 0) for measure in table.measures])
+    groups.sort(key=lambda group: [-(measure.read_number(group.totals) or 0) for measure in table.measures])
     wording = WORDINGS[table.dimension]
     others = wording.list_names() - {group.name for group in groups} if wording.list_names else ()
     return [*groups, *(Group(name, Totals()) for name in sorted(others, key=wording.name))]
@@ -253,7 +240,9 @@ def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
             filters=wording.search(group.name) if wording.search else {},
             url=wording.url(group.name) if wording.url else "",
             has_lists=wording.search is not None,
-        )._replace(days=[_name_day(day) for day in days.get(group.name, ())])
+        )._replace(
+            days=[date_format(localtime(day + timedelta(minutes=59)), "D j M Y") for day in days.get(group.name, ())]
+        )
         for group in shown
     ]
     dimension, csv_url = table.dimension, wanted.build_file_url(CSV, table.dimension.name)
@@ -280,11 +269,11 @@ def _draw(
 
 def _describe_bar(chart: Chart, name: str, totals: Totals) -> tuple[str, str, float, float]:
     """A bar as `draw_bars` takes it: name, title, the whole, and the part of it that is marked."""
-    whole = float(_read_number(chart.whole, totals) or 0)
+    whole = float(chart.whole.read_number(totals) or 0)
     text = f"{name}: {chart.whole.label.lower()} {whole:g}"
     if chart.part is None:
         return name, text, whole, 0
-    part = float(_read_number(chart.part, totals) or 0)
+    part = float(chart.part.read_number(totals) or 0)
     return name, f"{text}, {chart.part.label.lower()} {part:g}", whole, min(part, whole)
 
 

@@ -217,7 +217,13 @@ class Report:
 
 def build_report(selection: Selection, dimensions: Iterable[Dimension] = (), *, has_durations: bool = False) -> Report:
     """Read the counts of a selection: one query, and one for each dimension."""
-    periods = _build_periods(selection, has_durations=has_durations)
+    unit = selection.unit
+    starts = list_starts(selection.since, selection.until, timezone.get_current_timezone(), _FIND_NEXT[unit])
+    totals = [Totals() for _ in starts]
+    counts = selection.select_counts(is_by_hour=unit == Unit.HOUR)
+    for hour, kind, value, turns, amount in _sum_by(counts, "hour", has_durations=has_durations):
+        totals[bisect_right(starts, hour) - 1].add(kind, value, turns, amount)
+    periods = [Period(*each) for each in zip(starts, [*starts[1:], selection.until], totals, strict=True)]
     groups = {dimension: list_groups(selection, dimension, has_durations=has_durations) for dimension in dimensions}
     return Report(selection, periods, groups)
 
@@ -260,17 +266,6 @@ def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, date
         floor_hour(datetime.combine(day, time(), zone)) for day in (first, max(first, last) + timedelta(days=1))
     )
     return since, max(min(end, floor_hour(now) + timedelta(hours=1)), since + timedelta(hours=1))
-
-
-def _build_periods(selection: Selection, *, has_durations: bool) -> list[Period]:
-    """Every hour, day or month of the selection, also those without turns; with `has_durations`, also times."""
-    unit = selection.unit
-    starts = list_starts(selection.since, selection.until, timezone.get_current_timezone(), _FIND_NEXT[unit])
-    totals = [Totals() for _ in starts]
-    counts = selection.select_counts(is_by_hour=unit == Unit.HOUR)
-    for hour, kind, value, turns, amount in _sum_by(counts, "hour", has_durations=has_durations):
-        totals[bisect_right(starts, hour) - 1].add(kind, value, turns, amount)
-    return [Period(*each) for each in zip(starts, [*starts[1:], selection.until], totals, strict=True)]
 
 
 def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bool = False) -> list[Group]:

@@ -100,20 +100,16 @@ class ReportRequest:
 
     def render(self, template: str, title: str, context: Mapping[str, Any]) -> HttpResponse:
         """The page, with the form, the links to the other reports, and what `context` adds."""
+        query = f"?{urlencode(self._filters)}" if self._filters else ""
+        pages = [(label, reverse(name)) for label, name in _PAGES]
         frame = {
             "title": title,
             "form": self.form,
-            "report_pages": [(label, self._build_page_url(name), self._is_page(name)) for label, name in _PAGES],
+            "report_pages": [(label, f"{url}{query}", url == self.request.path) for label, url in pages],
             "csv_url": self.build_file_url(CSV),
             "period": describe_period(self.selection.since, self.selection.until),
         }
         return TemplateResponse(self.request, template, {**admin.site.each_context(self.request), **frame, **context})
-
-    def _build_page_url(self, name: str) -> str:
-        return f"{reverse(name)}?{urlencode(self._filters)}" if self._filters else reverse(name)
-
-    def _is_page(self, name: str) -> bool:
-        return self.request.path == reverse(name)
 
     @property
     def _filters(self) -> dict[str, str]:

@@ -1,8 +1,7 @@
 """The traffic of an intent: how many turns went from state to state, and how many did not go on."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator
 
 from django.db.models import Q
 
@@ -30,7 +29,9 @@ def read_visits(selection: Selection, intents: Iterable[str]) -> dict[str, list[
     counts = sum_values(selection, wanted, "intent_code", "value", "kind")
     visits: dict[str, list[StateVisits]] = defaultdict(list)
     for intent, state in sorted({(intent, state) for intent, state, _ in counts}):
-        visits[intent].append(_build_visits(selection, intent, state, counts))
+        entered, exited = (counts.get((intent, state, kind), 0) for kind in (CeTurnCount.ENTERED, CeTurnCount.EXITED))
+        filters = {"milestone": Milestone.ENTERED.value, "intent": intent, "state": state}
+        visits[intent].append(StateVisits(state, entered, exited, selection.search_url(**filters) if entered else ""))
     return {intent: sorted(of_intent, key=lambda visit: -visit.entered) for intent, of_intent in visits.items()}
 
 
@@ -43,9 +44,3 @@ def _list_moves(selection: Selection, intent: str) -> Iterator[StateMove]:
         filters = {"milestone": Milestone.ENTERED.value, "intent": after, "state": state}
         filters |= {"intent_before": before, "state_before": state_before}
         yield StateMove(before, state_before, after, state, turns, selection.search_url(**filters))
-
-
-def _build_visits(selection: Selection, intent: str, state: str, counts: Mapping[tuple[Any, ...], int]) -> StateVisits:
-    entered, exited = (counts.get((intent, state, kind), 0) for kind in (CeTurnCount.ENTERED, CeTurnCount.EXITED))
-    filters = {"milestone": Milestone.ENTERED.value, "intent": intent, "state": state}
-    return StateVisits(state, entered, exited, selection.search_url(**filters) if entered else "")

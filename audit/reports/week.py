@@ -52,7 +52,10 @@ def summarise_week() -> WeekSummary:
     releases, releases_before = (read_releases(each) for each in (week, shift_back(week)))
     totals = sum((of_release for _, of_release in releases), Totals())
     previous = sum((of_release for _, of_release in releases_before), Totals())
-    release_groups = group_releases(_join(releases_before, releases))
+    sums = dict(releases_before)
+    for number, of_release in releases:
+        sums[number] = sums.get(number, Totals()) + of_release
+    release_groups = group_releases(sorted(sums.items()))
     effects = list(list_effects(release_groups, releases[0][0])) if releases else []
     inbox = _read_inbox()
     return WeekSummary(
@@ -74,14 +77,6 @@ def summarise_week() -> WeekSummary:
         f"{reverse('admin:audit_ceaudit_inbox')}?kind={_Kind.TWO_INTENTS}",
         reverse("admin:audit_ceaudit_week"),
     )
-
-
-def _join(before: Sequence[tuple[int, Totals]], releases: Sequence[tuple[int, Totals]]) -> list[tuple[int, Totals]]:
-    """The turns of both weeks by release."""
-    sums = dict(before)
-    for number, totals in releases:
-        sums[number] = sums.get(number, Totals()) + totals
-    return sorted(sums.items())
 
 
 def _list_rates(
