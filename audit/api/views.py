@@ -1,8 +1,7 @@
 """Views of a conversation's record: events, trace, why, account."""
 
 import uuid
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -57,7 +56,8 @@ def stream_event_lines(request: Request, conversation_id: str) -> StreamingHttpR
     if request.query_params.get("cursor"):
         raise RequestInvalid(fields={"cursor": ["Lines have no pages. Leave the cursor out."]})
     events = iterate_events(key, wanted, full_meta)
-    texts = (dumps(document) + "\n" for document in _serialize_events(events, access_scope.sees_prompts(request)))
+    sees_prompts, documents = access_scope.sees_prompts(request), map(_EVENTS.to_representation, events)
+    texts = (dumps(document if sees_prompts else strip_prompts(document)) + "\n" for document in documents)
     name = f'attachment; filename="events-{key}.ndjson"'
     # A proxy that buffers the answer would make its reader wait for the end.
     headers = {"Content-Disposition": name, "X-Accel-Buffering": "no"}
@@ -74,12 +74,6 @@ def iterate_events(key: uuid.UUID, wanted: EventFilter, full_meta: bool) -> Iter
         if more := page.more:
             after = get_position(page.rows[-1])
     yield from queries.expand_outside(key, wanted)
-
-
-def _serialize_events(events: Iterable[Event], prompts: bool) -> Iterator[dict[str, Any]]:
-    for event in events:
-        document = _EVENTS.to_representation(event)
-        yield document if prompts else strip_prompts(document)
 
 
 def expand_page(page: EventPage, full_meta: bool) -> list[Event]:

@@ -100,15 +100,12 @@ class FeedbackAdmin(ByConversation):
             messages.error(request, f"The text is longer than {limit} bytes. Shorten it.")
         else:
             given = FeedbackInput(kind, comment=texts["comment"], correction=texts["correction"])
-            self._give(request, conversation_id, turn_no, given)
+            try:
+                store_feedback(conversation_id, None, f"user:{request.user.get_username()}", given, turn_no=turn_no)
+            except RequestInvalid as wrong:
+                messages.error(request, " ".join(text for texts in wrong.fields.values() for text in texts))
+            except ConvEngineError as error:
+                messages.error(request, error.message)
+            else:
+                messages.success(request, "Your feedback is saved.")
         return HttpResponseRedirect(f"{addresses.turn_url(conversation_id, turn_no)}#feedback")
-
-    def _give(self, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int, given: FeedbackInput) -> None:
-        try:
-            store_feedback(conversation_id, None, f"user:{request.user.get_username()}", given, turn_no=turn_no)
-        except RequestInvalid as wrong:
-            messages.error(request, " ".join(text for texts in wrong.fields.values() for text in texts))
-        except ConvEngineError as error:
-            messages.error(request, error.message)
-        else:
-            messages.success(request, "Your feedback is saved.")

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from convengine.engine.text.compare import match_text
 from convengine.engine.understanding.encoder import encode
@@ -124,16 +123,11 @@ def _number_meanings(texts: Sequence[str]) -> Iterator[int]:
     clustering = AgglomerativeClustering(None, metric="cosine", linkage="average", distance_threshold=_DISTANCE)
     numbers = clustering.fit_predict(compared)
     yield from map(int, numbers)
-    centres = np.stack([_find_centre(compared[numbers == number]) for number in range(numbers.max() + 1)])
+    centres = np.stack([compared[numbers == number].mean(axis=0) for number in range(numbers.max() + 1)])
     for index, vector in enumerate(vectors[MOST_COMPARED:]):
         distances = 1 - centres @ vector
         nearest = int(distances.argmin())
         yield nearest if distances[nearest] <= _DISTANCE else len(centres) + index
-
-
-def _find_centre(vectors: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    centre: npt.NDArray[np.float32] = vectors.mean(axis=0)
-    return centre
 
 
 def _without_bare_answers(wording: Wording) -> Wording:

@@ -53,7 +53,16 @@ def _update_kind(kind: CeInboxGroup.Kind, now: datetime) -> Counts:
     release_connections()
     with transaction.atomic():
         rows = _store_groups(kind, groups, understood, now)
-        _store_messages(kind, {(row.pk, message.turn) for row, group in rows for message in group.messages})
+        wanted = {(row.pk, message.turn) for row, group in rows for message in group.messages}
+        of_kind = CeInboxMessage.objects.filter(group__kind=kind)
+        stored = {(group, turn): pk for pk, group, turn in of_kind.values_list("pk", "group_id", "turn_id")}
+        gone = [stored[key] for key in stored.keys() - wanted]
+        for start in range(0, len(gone), _BATCH):
+            CeInboxMessage.objects.filter(pk__in=gone[start : start + _BATCH]).delete()
+        new = sorted(wanted - stored.keys())
+        CeInboxMessage.objects.bulk_create(
+            (CeInboxMessage(group_id=group, turn_id=turn) for group, turn in new), _BATCH
+        )
     return {"messages": len(messages), "groups": len(groups)}
 
 
@@ -103,17 +112,6 @@ def _store_groups(
     gone = [row.pk for row in rest if row.status != _STATUS.DISMISSED and not row.note]
     CeInboxGroup.objects.filter(pk__in=gone).delete()
     return list(zip(rows, largest, strict=True))
-
-
-def _store_messages(kind: CeInboxGroup.Kind, wanted: Set[tuple[int, int]]) -> None:
-    """Store which turns (group, turn) the groups of a kind have."""
-    of_kind = CeInboxMessage.objects.filter(group__kind=kind)
-    stored = {(group, turn): pk for pk, group, turn in of_kind.values_list("pk", "group_id", "turn_id")}
-    gone = [stored[key] for key in stored.keys() - wanted]
-    for start in range(0, len(gone), _BATCH):
-        CeInboxMessage.objects.filter(pk__in=gone[start : start + _BATCH]).delete()
-    new = sorted(wanted - stored.keys())
-    CeInboxMessage.objects.bulk_create((CeInboxMessage(group_id=group, turn_id=turn) for group, turn in new), _BATCH)
 
 
 def _read_counted(row: CeInboxGroup) -> list[Any]:

@@ -35,13 +35,17 @@ def admit(request: ASGIRequest, conversation_id: str) -> StreamRequest:
     request.get_host()
     pk = read_uuid(conversation_id, "conversationId")
     sees_prompts, caller, is_key = _check_rights(request, pk)
-    stages, verbose = _read_stages(request), _read_flag(request, "verbose")
+    stages = (name.strip() for text in request.GET.getlist("stages") for name in text.split(","))
+    verbose = request.GET.get("verbose", "").lower()
+    if verbose not in _TRUE | _FALSE:
+        raise RequestInvalid(fields={"verbose": [f"{verbose!r} is neither 1 nor 0."]})
     if not is_key:
         log_access(request, CeAccessLog.Kind.STREAM, pk)
     event_id = str(request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
     cursor = _read_cursor(request, event_id, str(pk))
     find_refusal = partial(_find_refusal, request, pk, sees_prompts)
-    return StreamRequest(str(pk), cursor, stages, verbose, sees_prompts, not event_id, caller, is_key, find_refusal)
+    wanted = frozenset(filter(None, stages)), verbose in _TRUE
+    return StreamRequest(str(pk), cursor, *wanted, sees_prompts, not event_id, caller, is_key, find_refusal)
 
 
 def _check_rights(request: ASGIRequest, pk: uuid.UUID) -> tuple[bool, str, bool]:
@@ -82,14 +86,3 @@ def _read_cursor(request: ASGIRequest, text: str, conversation_id: str) -> Strea
         hint = f"{text!r} is not an event ID such as 3.17. 0.0 is the beginning."
         raise RequestInvalid(fields={"Last-Event-ID" if "Last-Event-ID" in request.headers else "after": [hint]})
     return read_events.complete_cursor(conversation_id, cursor)
-
-
-def _read_stages(request: ASGIRequest) -> frozenset[str]:
-    return frozenset(name.strip() for text in request.GET.getlist("stages") for name in text.split(",") if name.strip())
-
-
-def _read_flag(request: ASGIRequest, name: str) -> bool:
-    text = request.GET.get(name, "").lower()
-    if text not in _TRUE | _FALSE:
-        raise RequestInvalid(fields={name: [f"{text!r} is neither 1 nor 0."]})
-    return text in _TRUE

@@ -122,7 +122,12 @@ def read_after(conversation_id: str, cursor: StreamCursor) -> StreamPage:
         recover_expired_lease(conversation_id)
     # Before the events, so that a failed turn's end does not come before its events.
     failures = list(_list_failures(conversation_id, cursor))
-    of_turns, more = _read_turn_events(conversation_id, cursor)
+    wanted = queries.EventFilter(without=_AFTER)
+    turn_page = queries.read_page(uuid.UUID(conversation_id), wanted, SIZE, after=cursor[:2])
+    positions = set(map(queries.get_position, turn_page.rows))
+    events = ((StreamCursor(*queries.get_position(event.row)), event) for event in expand_events(turn_page.whole))
+    of_turns = [_to_message(event, position) for position, event in events if position[:2] in positions]
+    more = turn_page.more
     last = of_turns[-1].order if more else _LAST
     messages = sorted([*of_turns, *failures, *_list_other_events(conversation_id, cursor)])
     page = StreamPage([each for each in messages if each.order <= last and cursor.advance(each.cursor) != cursor], more)
@@ -153,15 +158,6 @@ def _read_conversation(conversation_id: str) -> _Row | None:
         return None
     lifecycle, channel, by, lapsed = row
     return _Row(lifecycle, is_closed_for_good(channel, lifecycle, by), bool(lapsed))
-
-
-def _read_turn_events(conversation_id: str, cursor: StreamCursor) -> tuple[list[StoredMessage], bool]:
-    """The next events of turns, and whether there are more. They are computed from the first event of each turn."""
-    wanted = queries.EventFilter(without=_AFTER)
-    page = queries.read_page(uuid.UUID(conversation_id), wanted, SIZE, after=cursor[:2])
-    positions = set(map(queries.get_position, page.rows))
-    events = ((StreamCursor(*queries.get_position(event.row)), event) for event in expand_events(page.whole))
-    return [_to_message(event, position) for position, event in events if position[:2] in positions], page.more
 
 
 def _list_other_events(conversation_id: str, cursor: StreamCursor) -> list[StoredMessage]:

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
-from django.http import StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
@@ -76,7 +75,10 @@ def _query_parameters() -> list[OpenApiParameter]:
     """The parameters of the search: its filters, then those for pages and formats."""
     parameters = [
         OpenApiParameter(
-            name, _KINDS.get(name, OpenApiTypes.STR), description=_describe_field(field), enum=_field_choices(field)
+            name,
+            _KINDS.get(name, OpenApiTypes.STR),
+            description=f"{field.label}. {field.help_text}".strip(),
+            enum=[str(value) for value, _ in field.choices if value] if hasattr(field, "choices") else None,
         )
         for name, field in FindForm.base_fields.items()
     ]
@@ -90,21 +92,6 @@ def _query_parameters() -> list[OpenApiParameter]:
         description="All results as a stream, or the newest as evidence.",
     )
     return [*parameters, cursor, limit, form]
-
-
-def _stream(request: Request, search: SearchQuery, form: str) -> StreamingHttpResponse:
-    """All results in the format `form`. Raises RequestInvalid for a request with a cursor."""
-    if request.query_params.get("cursor"):
-        raise RequestInvalid(fields={"cursor": [f"format={form} has no pages. Leave the cursor out."]})
-    return stream_file(search, form)
-
-
-def _field_choices(field: Any) -> list[str] | None:
-    return [str(value) for value, _ in field.choices if value] if hasattr(field, "choices") else None
-
-
-def _describe_field(field: Any) -> str:
-    return f"{field.label}. {field.help_text}".strip()
 
 
 class FindView(ApiView):
@@ -131,7 +118,9 @@ class FindView(ApiView):
         """
         search, form = _read_query(request), request.accepted_renderer.format
         if form in CONTENT_TYPES:
-            return _stream(request, search, form)
+            if request.query_params.get("cursor"):
+                raise RequestInvalid(fields={"cursor": [f"format={form} has no pages. Leave the cursor out."]})
+            return stream_file(search, form)
         if form == EVIDENCE:
             text = urlencode({name: request.query_params[name] for name in request.query_params if name not in _PAGING})
             return answer_file(collect_evidence(search, text, build_api_order(request)), "evidence-of-a-search")

@@ -93,17 +93,14 @@ def build_filters(search: SearchQuery) -> list[Filter]:
 def _conversation_filters(search: SearchQuery) -> Iterator[Filter]:
     """The filters by an id and by a participant, which few turns fulfil."""
     if search.id:
-        yield _id_filter(search.id)
+        # That of a turn if there is such a turn, else that of a conversation.
+        turn = Q(turn_id=search.id)
+        if CeConversationHistory.objects.filter(turn).exists():
+            yield Filter(turn, turns_source("n", turn))
+        else:
+            yield Filter(Q(conversation_id=search.id), conversation_source(search.id))
     if search.participant:
         yield _participant_filter(search.participant, search.workspace)
-
-
-def _id_filter(key: UUID) -> Filter:
-    """The filter by an id: that of a turn if there is such a turn, else that of a conversation."""
-    turn = Q(turn_id=key)
-    if CeConversationHistory.objects.filter(turn).exists():
-        return Filter(turn, turns_source("n", turn))
-    return Filter(Q(conversation_id=key), conversation_source(key))
 
 
 def _participant_filter(name: str, workspace: str) -> Filter:

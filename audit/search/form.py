@@ -180,11 +180,6 @@ class FindForm(forms.Form):
         for name in self.errors:
             self.fields[name].widget.attrs |= {"aria-invalid": "true", "aria-describedby": f"id_{name}_error"}
 
-    def _show_time(self, name: str) -> None:
-        """Write a time as a browser's field needs it, whatever notation the address has; nothing for an invalid one."""
-        if moment := self.cleaned_data.get(name):
-            self.data[name] = localtime(moment).strftime("%Y-%m-%dT%H:%M:%S")
-
     @property
     def filled_filters(self) -> Mapping[str, str]:
         """The filled filters, without blank and default ones."""
@@ -195,7 +190,9 @@ class FindForm(forms.Form):
         """A row needs a table and a key; a range must be in order."""
         cleaned = self.cleaned_data
         for name in TIMES:
-            self._show_time(name)
+            # As a browser's field needs it, whatever notation the address has.
+            if moment := self.cleaned_data.get(name):
+                self.data[name] = localtime(moment).strftime("%Y-%m-%dT%H:%M:%S")
         if cleaned.get("table") and not cleaned.get("row"):
             self.add_error("row", "Enter the number or code of the row.")
         if cleaned.get("row") and not cleaned.get("table"):

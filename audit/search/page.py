@@ -9,7 +9,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.core.exceptions import ValidationError
 from django.db.models import Q, QuerySet
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
@@ -25,7 +25,7 @@ from audit.search.export import CONTENT_TYPES, EVIDENCE, collect_evidence, strea
 from audit.search.form import GROUPS, TIMES, FindPageForm
 from audit.search.query import CONVERSATIONS, SearchQuery
 from audit.search.results import build_lines
-from audit.search.walk import Cursor, TurnPage, count_with_page, find_turns
+from audit.search.walk import Cursor, count_with_page, find_turns
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import code
 from convengine.engine.turn import live_settings
@@ -126,7 +126,8 @@ def find_page(request: HttpRequest) -> HttpResponseBase:
             messages.success(request, f"The search is saved as “{save.save().name}”.")
             return HttpResponseRedirect(_address(request, form.filled_filters))
     if (file_format := request.GET.get(EXPORT)) in CONTENT_TYPES and form.is_valid():
-        return _export(request, form, file_format)
+        log_access(request, CeAccessLog.Kind.EXPORT, search=urlencode({**form.filled_filters, EXPORT: file_format}))
+        return stream_file(form.search(), file_format)
     if file_format == EVIDENCE and form.is_valid():
         return _export_evidence(request, form)
     status = 400 if any(name in form.errors for name in TIMES) else 200
@@ -158,12 +159,6 @@ def _page_context(request: HttpRequest, form: FindPageForm, save: SaveForm) -> d
     return context | (_results_context(request, form) if form.is_valid() else {})
 
 
-def _export(request: HttpRequest, form: FindPageForm, file_format: str) -> StreamingHttpResponse:
-    """All results as a file in this format. The export is logged."""
-    log_access(request, CeAccessLog.Kind.EXPORT, search=urlencode({**form.filled_filters, EXPORT: file_format}))
-    return stream_file(form.search(), file_format)
-
-
 def _export_evidence(request: HttpRequest, form: FindPageForm) -> HttpResponse:
     """The newest results as an evidence file. Each conversation in it is logged. Raises RightMissing."""
     require_right(request, EVIDENCE_RIGHT)
@@ -176,15 +171,6 @@ def _export_evidence(request: HttpRequest, form: FindPageForm) -> HttpResponse:
     return answer_file(data, "evidence-of-a-search")
 
 
-def _describe_total(search: SearchQuery, turn_page: TurnPage, further: bool) -> str:
-    """The number of all results in words; blank on further pages and without results."""
-    if further or not turn_page.matches:
-        return ""
-    total = count_with_page(search, turn_page)
-    noun = "conversation" if search.kind == CONVERSATIONS else "turn"
-    return f"{total.describe()} {noun}{pluralize(total.count)}"
-
-
 def _results_context(request: HttpRequest, form: FindPageForm) -> dict[str, Any]:
     """Find a page of results, log the search, and describe the results for the template."""
     search = form.search()
@@ -192,12 +178,21 @@ def _results_context(request: HttpRequest, form: FindPageForm) -> dict[str, Any]
     at = request.GET.get(CURSOR, "")
     cursor = Cursor.read(at)
     turn_page = find_turns(search, cursor, SIZE)
+    total = ""
+    if turn_page.matches and not at:
+        counted = count_with_page(search, turn_page)
+        noun = "conversation" if search.kind == CONVERSATIONS else "turn"
+        total = f"{counted.describe()} {noun}{pluralize(counted.count)}"
+    user: Any = request.user
+    formats = [("csv", "CSV"), ("ndjson", "NDJSON"), (EVIDENCE, "Evidence file")]
+    allowed = formats if user.has_perm(EVIDENCE_RIGHT) else formats[:2]
+    ways = {"older": turn_page.older, "newer": turn_page.newer, "look_further": turn_page.further}
+    older_codes = release_history().older_codes(search.intent) if search.intent else ()
+    filters = form.filled_filters
     return {
         "page": turn_page,
-        "total": _describe_total(search, turn_page, at != ""),
-        "exports": [
-            (label, _address(request, {**form.filled_filters, EXPORT: name})) for name, label in _list_exports(request)
-        ]
+        "total": total,
+        "exports": [(label, _address(request, {**filters, EXPORT: name})) for name, label in allowed]
         if turn_page.matches
         else [],
         "lines": build_lines(turn_page.matches, search.text),
@@ -205,35 +200,12 @@ def _results_context(request: HttpRequest, form: FindPageForm) -> dict[str, Any]
         "strange_place": bool(at) and cursor is None,
         "further": at != "",
         "hints": list(iterate_hints(search)) if not turn_page.matches and not turn_page.paused else [],
-        "older_codes": _link_older_codes(request, form, search),
-        **_page_links(request, form, turn_page),
-    }
-
-
-def _list_exports(request: HttpRequest) -> list[tuple[str, str]]:
-    """The formats in which the user may download all results, with their labels."""
-    user: Any = request.user
-    evidence = [(EVIDENCE, "Evidence file")] if user.has_perm(EVIDENCE_RIGHT) else []
-    return [("csv", "CSV"), ("ndjson", "NDJSON"), *evidence]
-
-
-def _link_older_codes(request: HttpRequest, form: FindPageForm, search: SearchQuery) -> list[tuple[str, str]]:
-    """The codes that the intent had before, with the addresses of their turns."""
-    codes = release_history().older_codes(search.intent) if search.intent else ()
-    return [(old, _address(request, {**form.filled_filters, "intent": old})) for old in codes]
-
-
-def _page_links(request: HttpRequest, form: FindPageForm, turn_page: TurnPage) -> Mapping[str, str]:
-    """The addresses of the older and the newer page, of the rest of a paused search, blank for none, and the newest."""
-
-    def build_link(cursor: Cursor | None) -> str:
-        return _address(request, {**form.filled_filters, CURSOR: str(cursor)}) if cursor else ""
-
-    return {
-        "older": build_link(turn_page.older),
-        "newer": build_link(turn_page.newer),
-        "look_further": build_link(turn_page.further),
-        "newest": _address(request, form.filled_filters),
+        "older_codes": [(old, _address(request, {**filters, "intent": old})) for old in older_codes],
+        **{
+            name: _address(request, {**filters, CURSOR: str(position)}) if position else ""
+            for name, position in ways.items()
+        },
+        "newest": _address(request, filters),
     }
 
 

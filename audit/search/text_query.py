@@ -64,7 +64,10 @@ class TextQuery:
             if len(words) > 1:
                 phrases.append(words)
             elif words and part.endswith("*"):
-                beginnings.append(_check_beginning(words[0]))
+                if len(words[0]) < SHORTEST_BEGINNING:
+                    text = f"{words[0]}* is too short. Enter at least {SHORTEST_BEGINNING} letters before the *."
+                    raise NoWords(text)
+                beginnings.append(words[0])
             else:
                 plain += words
         if not (plain or beginnings or phrases):
@@ -93,12 +96,6 @@ class TextQuery:
             word = fold(match[0])[:LONGEST]
             if word in every_word or any(word.startswith(beginning) for beginning in self.beginnings):
                 yield match.span()
-
-
-def _check_beginning(word: str) -> str:
-    if len(word) < SHORTEST_BEGINNING:
-        raise NoWords(f"{word}* is too short. Enter at least {SHORTEST_BEGINNING} letters before the *.")
-    return word
 
 
 def _contains_phrase(phrase: tuple[str, ...], words: list[str]) -> bool:

@@ -105,8 +105,11 @@ class Total:
 
 def count_matches(search: SearchQuery) -> Total:
     """The total, exact up to COUNTED; without an index, of as many turns as a page looks at, which the total says."""
-    count = _count_in_index(search)
-    if count is not None:
+    filters = build_filters(search)
+    source = filters[0].source if filters else turns_source("h")
+    is_plain = search.kind != CONVERSATIONS and not search.text and len(filters) <= 1
+    if is_plain and isinstance(source, OrderedSource):
+        count = source.count_turns(COUNTED + 1)
         return Total(min(count, COUNTED), count <= COUNTED, count > COUNTED)
     page = find_turns(search, None, COUNTED)
     return Total(len(page.matches), page.older is None, page.older is not None and page.paused is None)
@@ -117,15 +120,6 @@ def count_with_page(search: SearchQuery, page: TurnPage) -> Total:
     if page.older is None or page.paused:
         return Total(len(page.matches), exact=page.older is None)
     return count_matches(search)
-
-
-def _count_in_index(search: SearchQuery) -> int | None:
-    """The number of turns, at most COUNTED + 1, if an index alone has all of them; else None."""
-    filters = build_filters(search)
-    source = filters[0].source if filters else turns_source("h")
-    if search.kind == CONVERSATIONS or search.text or len(filters) > 1 or not isinstance(source, OrderedSource):
-        return None
-    return source.count_turns(COUNTED + 1)
 
 
 class _Walk:
@@ -152,7 +146,8 @@ class _Walk:
                 return self._page(matches[: self.size], matches[self.size - 1].position, None)
         if self.exhausted or last is None:
             return self._page(matches, None, None)
-        return self._page(matches, last.position, self._began_at(last))
+        turns = CeConversationHistory.objects.filter(**{self.source.column: last.key})
+        return self._page(matches, last.position, turns.values_list("created_at", flat=True).first())
 
     def _page(self, matches: list[Match], on: int | None, paused: datetime | None) -> TurnPage:
         """The page, with the cursor to continue from `on`, None at the end. `paused` is that of the page."""
@@ -252,7 +247,3 @@ class _Walk:
 
     def _sources(self) -> list[Source]:
         return [condition.source for condition in self.filters if condition.source] or [turns_source("h")]
-
-    def _began_at(self, candidate: Candidate) -> datetime | None:
-        where = {self.source.column: candidate.key}
-        return CeConversationHistory.objects.filter(**where).values_list("created_at", flat=True).first()

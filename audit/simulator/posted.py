@@ -76,7 +76,12 @@ class Posted:
         """The lines to play, and why the new message is not among them, or blank."""
         if self.has("new"):
             return [], ""
-        lines = self._read_earlier_lines()
+        messages = self.data.getlist(f"{PREFIX}line")[:MAX_LINES]
+        params = self.data.getlist(f"{PREFIX}line-params")
+        lines = [
+            SentMessage(message, text)
+            for message, text in zip(messages, [*params, *[""] * len(messages)], strict=False)
+        ]
         cut = self.read_number("cut")
         if cut is not None:
             return lines[: max(cut - 1, 0)], ""
@@ -85,14 +90,6 @@ class Posted:
         if problem := self._find_problem(lines):
             return lines, problem
         return [*lines, SentMessage(self.message, self.get("params").strip())], ""
-
-    def _read_earlier_lines(self) -> list[SentMessage]:
-        messages = self.data.getlist(f"{PREFIX}line")[:MAX_LINES]
-        params = self.data.getlist(f"{PREFIX}line-params")
-        return [
-            SentMessage(message, text)
-            for message, text in zip(messages, [*params, *[""] * len(messages)], strict=False)
-        ]
 
     def _find_problem(self, lines: Sequence[SentMessage]) -> str:
         if problem := find_message_problem(self.message):

@@ -99,7 +99,8 @@ def read_window(conversation_id: uuid.UUID, at: int | None = None, in_front: int
 
     One query, or two for turns on both sides.
     """
-    turns, behind_size = _select_turns(conversation_id), WINDOW_SIZE - in_front
+    turns: Any = CeConversationHistory.objects.filter(conversation_id=conversation_id).defer("facts")
+    behind_size = WINDOW_SIZE - in_front
     before = turns if at is None else turns.filter(turn_no__lt=at)
     front = list(reversed(before.order_by("-turn_no")[: in_front + 1]))
     behind = list(turns.filter(turn_no__gte=at).order_by("turn_no")[: behind_size + 1]) if behind_size else []
@@ -129,7 +130,7 @@ def build_items(conversation_id: uuid.UUID, window: TurnWindow) -> Iterator[Turn
     for move in list_moves(conversation_id, numbers[0] if window.older and numbers else 0, last):
         moved[move.turn_no].append(move)
     before = window.previous
-    stands = _describe_position(before)
+    stands = _format_position(before) if before and before.status not in NOT_STORED else ""
     for turn in window.turns:
         yield from _build_dividers(before, turn)
         moves_here = moved.get(turn.turn_no, [])
@@ -139,14 +140,6 @@ def build_items(conversation_id: uuid.UUID, window: TurnWindow) -> Iterator[Turn
         before, stands = turn, card.after if card.stored else stands
     if not window.turns:
         yield from _build_move_divider(moved.get(0, ()))
-
-
-def _select_turns(conversation_id: uuid.UUID) -> Any:
-    return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer("facts")
-
-
-def _describe_position(turn: Any) -> str:
-    return _format_position(turn) if turn and turn.status not in NOT_STORED else ""
 
 
 def _format_position(turn: Any) -> str:

@@ -40,8 +40,10 @@ def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
     given = [text.strip() for text in request.GET.getlist("pick") if text.strip()]
     picked = [parsed for text in given if (parsed := _parse_selection(text))]
     wrong = _find_fault(given, picked)
+    conversations = {selection.conversation_id for selection in picked}
+    common = conversations.pop() if len(conversations) == 1 and not wrong else None
     context: dict[str, Any] = {
-        **addresses.page_context(model_admin, request, "Compare", None if wrong else _common_conversation(picked)),
+        **addresses.page_context(model_admin, request, "Compare", common),
         "title": "Compare",
         "given": [*given, "", ""][:2],
         "wrong": wrong,
@@ -52,12 +54,6 @@ def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
             log_access(request, CeAccessLog.Kind.COMPARE, *selection)
         context |= _compare_turns(*picked)
     return TemplateResponse(request, "audit/compare.html", context)
-
-
-def _common_conversation(picked: Sequence[Selection]) -> uuid.UUID | None:
-    """The conversation of both sides. Returns None if there are two, or nothing was picked."""
-    conversations = {selection.conversation_id for selection in picked}
-    return conversations.pop() if len(conversations) == 1 else None
 
 
 def _parse_selection(text: str) -> Selection | None:

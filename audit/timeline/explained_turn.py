@@ -125,14 +125,9 @@ def _build_fact_part(fact: Fact, text: str, find_url: FindUrl) -> SentencePart:
     """A fact; a row has its table and number beside it."""
     url = "" if fact.row is None or fact.column else find_url(fact.row.table, fact.row.pk)
     if fact.row is None or not url or fact.row.table not in ROW_TYPE_OF:
-        return SentencePart(fact.text, url, _is_name(fact))
+        is_word = isinstance(fact.value, str) and fact.value.casefold() not in fact.text.casefold()
+        return SentencePart(fact.text, url, fact.row is not None or not is_word or fact.text.startswith("“"))
     return SentencePart(text, url, True, f"{fact.row.table} {fact.row.pk}")
-
-
-def _is_name(fact: Fact) -> bool:
-    """True for a name or a quotation; false for words for a code."""
-    is_word = isinstance(fact.value, str) and fact.value.casefold() not in fact.text.casefold()
-    return fact.row is not None or not is_word or fact.text.startswith("“")
 
 
 def _is_change_wanted(change: Change, turn_filter: TurnFilter) -> bool:

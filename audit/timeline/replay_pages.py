@@ -8,7 +8,7 @@ from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
 from audit.models import CeAccessLog
-from audit.replay.replay import MAX_TURNS, Replay, replay_turn
+from audit.replay.replay import MAX_TURNS, replay_turn
 from audit.timeline import addresses
 from audit.timeline.addresses import OF_A_TURN
 from convengine.server.admin_site.pages import VIEW, page
@@ -25,12 +25,13 @@ def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uu
         raise Http404(f"This conversation has no turn {turn_no}.")
     log_access(request, CeAccessLog.Kind.REPLAY, conversation_id, turn_no)
     outcome = replay_turn(record)
+    differ = outcome.turn is not None and outcome.answers[0] != outcome.answers[1]
     context = {
         **addresses.page_context(model_admin, request, "Replay", conversation_id, turn_no),
         "title": f"Replay of turn {turn_no}",
         "record": record,
         "outcome": outcome,
-        "answers": _list_differing_answers(outcome),
+        "answers": [answer_text(each) or str(each or "no answer") for each in outcome.answers] if differ else [],
         "look": badge_class(record.status),
         "all": request.GET.get("all") == "1",
         "turn_url": addresses.turn_url(conversation_id, turn_no),
@@ -62,10 +63,3 @@ def show_conversation_replay(model_admin: Any, request: HttpRequest, conversatio
 
 def _select_turns(conversation_id: uuid.UUID) -> Any:
     return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer(None)
-
-
-def _list_differing_answers(outcome: Replay) -> list[str]:
-    """The answers then and now, if they differ."""
-    if outcome.turn is None or outcome.answers[0] == outcome.answers[1]:
-        return []
-    return [answer_text(answer) or str(answer or "no answer") for answer in outcome.answers]

@@ -37,7 +37,8 @@ class Change(NamedTuple):
 
 def find_changes(events: Sequence[Event]) -> Iterator[Change]:
     """The changes after the conversation was loaded, in order."""
-    for before, event in pairwise(events[_first_known_index(events) :]):
+    start = next((index for index, event in enumerate(events) if event.name == CONVERSATION_LOADED), 0)
+    for before, event in pairwise(events[start:]):
         values = dict.fromkeys(event.changed.get("unset") or (), None) | (event.changed.get("set") or {})
         for pointer, value in values.items():
             path = tuple(split_pointer(pointer))
@@ -51,11 +52,6 @@ def _or_absent(value: Json) -> Json:
 def _read(state: Mapping[str, Json], path: Iterable[Any]) -> Json:
     """The value at a path of the session; ABSENT also for null."""
     return _or_absent(get_at_path(state, path))
-
-
-def _first_known_index(events: Sequence[Event]) -> int:
-    """The index of the event that loaded the conversation, else the first."""
-    return next((index for index, event in enumerate(events) if event.name == CONVERSATION_LOADED), 0)
 
 
 class StepChanges(NamedTuple):

@@ -47,7 +47,8 @@ def talk_page(request: HttpRequest) -> HttpResponse:
         if not error and not is_part:
             return HttpResponseRedirect(f"{_talk_url(conversation_id)}#last")
         # A failed turn is in the record, too.
-        conversation = conversation_id if not error or _has_turns(conversation_id) else conversation
+        turns = CeConversationHistory.objects.filter(conversation_id=conversation_id)
+        conversation = conversation_id if not error or turns.exists() else conversation
         message = message if error else ""
     context = {
         "title": TITLE,
@@ -72,10 +73,6 @@ def talk_page(request: HttpRequest) -> HttpResponse:
 def _talk_url(conversation_id: uuid.UUID | None) -> str:
     url = reverse("admin:audit_ceaudit_talk")
     return f"{url}?conversation={conversation_id}" if conversation_id else url
-
-
-def _has_turns(conversation_id: uuid.UUID) -> bool:
-    return CeConversationHistory.objects.filter(conversation_id=conversation_id).exists()
 
 
 def _read_conversation_id(request: HttpRequest) -> uuid.UUID | None:

@@ -1,7 +1,6 @@
 """The timeline of a conversation: a chat with cards for turns, and its download as a scenario."""
 
 import uuid
-from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -45,6 +44,8 @@ def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.
         raise Http404("This conversation does not exist.")
     window, wrong = _read_window(conversation_id, request)
     lifecycle = Lifecycle.read(conversation.lifecycle)
+    has_stream = request.META.get(SERVES_STREAMS) or conf.get("STREAMS_URL")
+    last = window.turns[-1].turn_no if window.turns else 0
     context = {
         **addresses.page_context(model_admin, request, "", conversation),
         "title": f"Timeline of {conversation_id}",
@@ -62,7 +63,9 @@ def show_timeline(model_admin: Any, request: HttpRequest, conversation_id: uuid.
         "newer": window.newer,
         "wrong": wrong,
         "lease": conversation.lease_info if conversation.lease_token else None,
-        **_stream_context(request, conversation_id, window.turns),
+        "stream_url": reverse("stream", args=[conversation_id]) if has_stream else "",
+        "live_after": StreamCursor(last, END if last else 0),
+        "live_last": last,
     }
     return TemplateResponse(request, "audit/timeline.html", context)
 
@@ -104,17 +107,6 @@ def _parse_time(text: str) -> datetime | None:
     if moment is None or not is_in_calendar(moment):
         return None
     return make_aware(moment) if is_naive(moment) else moment
-
-
-def _stream_context(request: HttpRequest, conversation_id: uuid.UUID, turns: Sequence[Any]) -> dict[str, Any]:
-    """The stream's address and start position; blank if this deployment serves no streams."""
-    served = request.META.get(SERVES_STREAMS) or conf.get("STREAMS_URL")
-    last = turns[-1].turn_no if turns else 0
-    return {
-        "stream_url": reverse("stream", args=[conversation_id]) if served else "",
-        "live_after": StreamCursor(last, END if last else 0),
-        "live_last": last,
-    }
 
 
 def _offer_test(

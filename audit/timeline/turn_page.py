@@ -108,7 +108,7 @@ def explain_phrases(reading: TurnReading, request: HttpRequest) -> dict[str, Any
 def turn_details(reading: TurnReading, request: HttpRequest) -> dict[str, Any]:
     record, events, turn_filter = reading.record, reading.events, TurnFilter.of(request)
     all_rows = request.GET.get("rows") == "all"
-    find_url = partial(_find_row_url, record)
+    find_url = partial(addresses.row_url, record.conversation_id, record.turn_no)
     why = explain_events(events, record.user_input, find_release(events), find_url, turn_filter, all_rows=all_rows)
     return {
         "record": record,
@@ -145,10 +145,6 @@ def read_faults(record: CeConversationHistory, request: HttpRequest) -> Iterable
         return ()
     faults = CeExtensionFault.objects.filter(conversation_id=record.conversation_id, turn_no=record.turn_no)
     return faults.order_by("id")
-
-
-def _find_row_url(record: CeConversationHistory, table: str, pk: object) -> str:
-    return addresses.row_url(record.conversation_id, record.turn_no, table, pk)
 
 
 def _tool_events(events: Sequence[Event]) -> Iterable[tuple[Event, str]]:
@@ -216,7 +212,9 @@ class Bar:
 def build_waterfall(events: Sequence[Event]) -> list[Bar]:
     """The steps in order, with exact times where the turn came to its end; those without an end come last."""
     timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), {})
-    timed, untimed = _list_timed(timing), build_steps(events)
+    listed = timing.get("stepList")
+    timed = [step for step in listed if isinstance(step, Mapping)] if isinstance(listed, list) else []
+    untimed = build_steps(events)
     counts = Counter(event.step for event in events if event.name not in _FRAME)
     whole = max([float(timing.get("wallMs") or 0), *(sum(_read_times(step)) for step in timed), 0.01])
     bars = [_build_bar(step, _take_error(untimed, str(step.get("step"))), whole, counts) for step in timed]
@@ -224,11 +222,6 @@ def build_waterfall(events: Sequence[Event]) -> list[Bar]:
         Bar(step["step"], step["status"], None, step["durationMs"], "0", "0", step["error"] or "", counts[step["step"]])
         for step in untimed
     ]
-
-
-def _list_timed(timing: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    listed = timing.get("stepList")
-    return [step for step in listed if isinstance(step, Mapping)] if isinstance(listed, list) else []
 
 
 def _take_error(steps: list[dict[str, Any]], name: str) -> str:

@@ -1,6 +1,6 @@
 """What differs first between a turn on two configurations, and the row that caused it. Pure functions."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -89,17 +89,11 @@ def find_cause(old: Sequence[DecidingRow], new: Sequence[DecidingRow], changed: 
     """
     if len(changed) == 1:
         return next(iter(changed))
-    differing = list(_list_differing_rows(old, new))
+    differing = [*(row for row in new if row not in old), *(row for row in old if row not in new)]
     deciding = [_key(row) for row in (*differing, *new, *old)]
     if cause := next((row for row in deciding if row in changed), None):
         return cause
     return _key(differing[0]) if differing else None
-
-
-def _list_differing_rows(old: Sequence[DecidingRow], new: Sequence[DecidingRow]) -> Iterator[DecidingRow]:
-    """The rows that decided in one of the runs only: of the new one first."""
-    yield from (row for row in new if row not in old)
-    yield from (row for row in old if row not in new)
 
 
 def _key(row: DecidingRow) -> RowKey:

@@ -31,8 +31,6 @@ from audit.what_if.jobs import (
 from audit.what_if.results import (
     GROUPS,
     PAGE,
-    Cause,
-    Group,
     count_differences,
     count_untold,
     link_row,
@@ -238,22 +236,32 @@ def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpRes
     run = _find_run(request, what_if_id)
     groups = read_groups(run)
     comparison, problem = _read_comparison(run)
+    inputs = {"configuration": run.configuration, "base": run.base, "last": run.last, **run.filters}
+    source, _, number = run.configuration.partition(":")
+    draft_url = reverse("admin:config_admin_cedraft_change", args=[number]) if source == "draft" and comparison else ""
     context = {
         **_page_context(model_admin, request, run),
         "run": run,
         "line": _describe_run(run),
         "is_open": run.is_open,
         "progress": _describe_progress(run),
-        "groups": [(group, _link_causes(group, comparison)) for group in groups],
+        "groups": [
+            (
+                group,
+                [(each, link_row((each.table, each.pk), comparison) if each.table else "") for each in group.causes],
+            )
+            for group in groups
+        ],
         "differing": count_differences(groups),
         "untold": count_untold(groups),
-        "same": _count_same(run, groups),
+        # Those of erased conversations count as the same.
+        "same": max(0, run.done - sum(group.count for group in groups)),
         "sides": (run.get_base_display(), run.title),
         "problem": problem,
         "cancel_url": reverse(f"admin:{CANCEL}", args=[run.pk]),
-        "again_url": f"{reverse(f'admin:{WHAT_IF}')}?{urlencode(_list_inputs(run))}",
+        "again_url": f"{reverse(f'admin:{WHAT_IF}')}?{urlencode(inputs)}",
         "may_run_again": comparison is not None,
-        "draft_url": _find_draft_url(run) if comparison else "",
+        "draft_url": draft_url,
         "filters": _describe_filters(run),
     }
     if (kind := request.GET.get("kind", "")) in GROUPS:
@@ -317,16 +325,6 @@ def _read_comparison(run: CeWhatIf) -> tuple[Comparison | None, str]:
     return comparison, ""
 
 
-def _link_causes(group: Group, comparison: Comparison | None) -> list[tuple[Cause, Any]]:
-    """The causes of a group, each with the link to its row; blank for none."""
-    return [(each, link_row((each.table, each.pk), comparison) if each.table else "") for each in group.causes]
-
-
-def _count_same(run: CeWhatIf, groups: list[Group]) -> int:
-    """The turns that ran and are the same. Erased conversations count as the same."""
-    return max(0, run.done - sum(group.count for group in groups))
-
-
 def _describe_progress(run: CeWhatIf) -> str:
     if run.turns is None:
         return "Waiting" if run.status == RunStatus.PENDING else "Selecting conversations"
@@ -348,15 +346,6 @@ def _describe_filters(run: CeWhatIf) -> str:
     labels = {name: str(FindForm.base_fields[name].label) for name in FILTERS}
     given = ((labels[name], value) for name, value in run.filters.items() if name in labels)
     return ", ".join(f"{label[:1].lower()}{label[1:]}: {value}" for label, value in given)
-
-
-def _list_inputs(run: CeWhatIf) -> Mapping[str, Any]:
-    return {"configuration": run.configuration, "base": run.base, "last": run.last, **run.filters}
-
-
-def _find_draft_url(run: CeWhatIf) -> str:
-    kind, _, number = run.configuration.partition(":")
-    return reverse("admin:config_admin_cedraft_change", args=[number]) if kind == "draft" else ""
 
 
 def _page_context(model_admin: Any, request: HttpRequest, run: CeWhatIf | None) -> dict[str, Any]:

@@ -99,15 +99,13 @@ def read_groups(run: CeWhatIf) -> list[Group]:
     counted = run.results.values_list(*names).annotate(count=Count("id")).order_by("-count", *names)
     causes: dict[tuple[str, ...], int] = {}
     for is_after, kind, table, pk, note, count in counted:
-        key = (AFTER, "", "", "") if is_after else _find_cause(kind, table, pk, note)
+        key = (AFTER, "", "", "") if is_after else (kind, table, pk, "")
+        if kind in _BY_NOTE and not is_after:
+            key = (kind, "", "", note)
         causes[key] = causes.get(key, 0) + count
     for (kind, table, pk, note), count in sorted(causes.items(), key=lambda item: (-item[1], item[0])):
         groups[kind].causes.append(Cause(kind, count, table, pk, note))
     return [group for group in groups.values() if group.causes]
-
-
-def _find_cause(kind: str, table: str, pk: str, note: str) -> tuple[str, str, str, str]:
-    return (kind, "", "", note) if kind in _BY_NOTE else (kind, table, pk, "")
 
 
 def count_differences(groups: Sequence[Group]) -> int:

@@ -44,7 +44,11 @@ class Command(ExactCommand):
             self._check_evidence(options["evidence"], options["json"])
             return
         key, turn_no, workers = options["conversation"], options["turn"], options["workers"]
-        _check_options(key, turn_no, workers)
+        # Status 1 would say that something was changed.
+        if turn_no is not None and key is None:
+            raise CommandError("--turn needs --conversation.", returncode=2)
+        if workers is not None and workers < 1:
+            raise CommandError("--workers needs a number from 1.", returncode=2)
         of_anchor = self._compare_anchor(options["anchor"], key, turn_no) if options["anchor"] else []
         try:
             report = (
@@ -155,11 +159,3 @@ class Command(ExactCommand):
             self.stdout.write(title)
             for sentence in sentences:
                 self.stdout.write(f"  - {sentence}")
-
-
-def _check_options(key: uuid.UUID | None, turn_no: int | None, workers: int | None) -> None:
-    """Raises CommandError with status 2: status 1 would say that something was changed."""
-    if turn_no is not None and key is None:
-        raise CommandError("--turn needs --conversation.", returncode=2)
-    if workers is not None and workers < 1:
-        raise CommandError("--workers needs a number from 1.", returncode=2)

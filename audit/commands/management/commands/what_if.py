@@ -54,7 +54,8 @@ class Command(ExactCommand):
         try:
             run.title, comparison = describe_configuration(run), read_comparison(run)
         except (LookupError, ValueError) as error:
-            raise CommandError(_describe_problem(run, error), returncode=NOT_RUN) from None
+            text = f"“{run.configuration}” does not exist. Enter the number of a release or of an open draft."
+            raise CommandError(str(error) if isinstance(error, ValueError) else text, returncode=NOT_RUN) from None
         keys = select_turns(read_search(run), run.last)
         counts: Counter[str] = Counter()
         turns = []
@@ -101,12 +102,6 @@ def _find_draft(title: str) -> str:
         if name.kind == "draft" and text == f"Draft: {title}":
             return str(name)
     raise CommandError(f"There is no open draft “{title}”. List them: draft list.", returncode=NOT_RUN)
-
-
-def _describe_problem(run: CeWhatIf, error: Exception) -> str:
-    if isinstance(error, ValueError):
-        return str(error)
-    return f"“{run.configuration}” does not exist. Enter the number of a release or of an open draft."
 
 
 def _describe_turn(result: ComparedTurn) -> dict[str, Any]:
