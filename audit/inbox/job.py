@@ -48,7 +48,13 @@ def _update_kind(kind: CeInboxGroup.Kind, now: datetime) -> Counts:
     messages = list(by_turn.values())
     # Grouping takes seconds; nobody waits for its connection.
     release_connections()
-    groups = _make_groups(kind, messages)
+    by_workspace: dict[str, list[Message]] = {}
+    for message in messages:
+        by_workspace.setdefault(message.workspace, []).append(message)
+    group_workspace = group_by_meaning if kind in BY_WORDS else group_by_subject
+    groups = [group for own in by_workspace.values() for group in group_workspace(own)]
+    # The largest first.
+    groups.sort(key=lambda group: -len(group.messages))
     understood = _list_understood(kind, groups[:MOST_GROUPS])
     release_connections()
     with transaction.atomic():
@@ -64,16 +70,6 @@ def _update_kind(kind: CeInboxGroup.Kind, now: datetime) -> Counts:
             (CeInboxMessage(group_id=group, turn_id=turn) for group, turn in new), _BATCH
         )
     return {"messages": len(messages), "groups": len(groups)}
-
-
-def _make_groups(kind: CeInboxGroup.Kind, messages: Sequence[Message]) -> list[Group]:
-    """The groups of all workspaces, largest first."""
-    by_workspace: dict[str, list[Message]] = {}
-    for message in messages:
-        by_workspace.setdefault(message.workspace, []).append(message)
-    group_workspace = group_by_meaning if kind in BY_WORDS else group_by_subject
-    groups = [group for own in by_workspace.values() for group in group_workspace(own)]
-    return sorted(groups, key=lambda group: -len(group.messages))
 
 
 def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[int]:

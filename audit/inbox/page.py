@@ -237,7 +237,10 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
     links = [
         Link(titles[intent], teach_url(group=group.pk, intent=intent), reason) for intent, reason in reasons.items()
     ]
-    links += _list_section_links(group, texts[0], snapshot)
+    if group.kind == Kind.NOT_UNDERSTOOD:
+        # Nothing answered it, so a section may.
+        nearest = get_document_index(snapshot).find(texts[0])[:MOST_CARDS]
+        links += [_link_section(group, section.text.document, section.text.section.name) for section in nearest]
     name = name_by_words(texts)
     new_flow = Link(
         f"New flow “{name}”" if name else "New flow with these messages",
@@ -246,14 +249,6 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
     if links:
         return [*links, Link("Another intent", teach_url(group=group.pk)), new_flow]
     return [new_flow, Link("Choose an intent", teach_url(group=group.pk))]
-
-
-def _list_section_links(group: CeInboxGroup, text: str, snapshot: Snapshot) -> list[Link]:
-    """The sections of documents that come nearest to a message that nothing answered, to say that they answer it."""
-    if group.kind != Kind.NOT_UNDERSTOOD:
-        return []
-    nearest = get_document_index(snapshot).find(text)[:MOST_CARDS]
-    return [_link_section(group, section.text.document, section.text.section.name) for section in nearest]
 
 
 def _link_section(group: CeInboxGroup, document: int, section: str) -> Link:

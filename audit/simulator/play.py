@@ -1,8 +1,9 @@
 """Play the lines of a simulated conversation from the start; nothing is stored."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from audit.narration.decisions import role_label
@@ -158,24 +159,19 @@ def play_lines(
 ) -> list[PlayedLine]:
     """Play the lines of one conversation, the first at this time."""
     conversation, played = PlayedConversation.begin(at, channel=channel), []
-    counts: dict[str, int] = {}
+    counts: Counter[str] = Counter()
     for number, line in enumerate(lines, start=1):
         stubs.begin(scenario.Turn(user=line.message))
         params, _ = remove_reserved(line.read_params(), may_approve=True)
         (turn,) = play.play(snapshot, conversation, [Message(line.message, params)], stubs.outside)
-        played.append(PlayedLine(number, line, turn, list(_list_calls(turn, counts)), providers))
+        calls = []
+        for call in turn.calls:
+            if (name := CallName.of(call.port, call.request)) is not None:
+                calls.append(NamedCall(replace(name, number=counts[str(name)]), call))
+                counts[str(name)] += 1
+        played.append(PlayedLine(number, line, turn, calls, providers))
         conversation = turn.after
     return played
-
-
-def _list_calls(turn: PlayedTurn, counts: dict[str, int]) -> Iterator[NamedCall]:
-    for call in turn.calls:
-        name = CallName.of(call.port, call.request)
-        if name is None:
-            continue
-        key = str(name)
-        yield NamedCall(CallName(name.section, name.names, counts.get(key, 0)), call)
-        counts[key] = counts.get(key, 0) + 1
 
 
 def read_summaries(text: str) -> list[Mapping[str, Json]]:

@@ -55,7 +55,11 @@ def describe_configuration(run: CeWhatIf) -> str:
 
 def read_comparison(run: CeWhatIf) -> Comparison:
     """The two configurations of a run as they are now. Raises LookupError if one does not exist any more."""
-    new = named_configurations().read(ConfigurationName.parse(run.configuration), _read_unsaved(run))
+    # By table and key, as `pack_unsaved` stored them.
+    unsaved: dict[str, dict[Any, Mapping[str, Any] | None]] = {}
+    for table, pk, row in run.unsaved or ():
+        unsaved.setdefault(table, {})[pk] = row
+    new = named_configurations().read(ConfigurationName.parse(run.configuration), unsaved or None)
     return Comparison(new, read_live() if run.base == CeWhatIf.Base.LIVE else None)
 
 
@@ -71,14 +75,6 @@ def hash_configurations(comparison: Comparison) -> list[str]:
 def pack_unsaved(unsaved: UnsavedRows) -> list[Json]:
     """Unsaved rows as JSON, which has no numbers as keys."""
     return [[table, pk, to_plain(row)] for table, rows in unsaved.items() for pk, row in rows.items()]
-
-
-def _read_unsaved(run: CeWhatIf) -> UnsavedRows | None:
-    """The unsaved rows of a run, by table and key, as `pack_unsaved` stored them. Returns None if it has none."""
-    unsaved: dict[str, dict[Any, Mapping[str, Any] | None]] = {}
-    for table, pk, row in run.unsaved or ():
-        unsaved.setdefault(table, {})[pk] = row
-    return unsaved or None
 
 
 def read_search(run: CeWhatIf) -> SearchQuery:
