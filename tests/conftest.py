@@ -16,7 +16,7 @@ from django.db import connection
 
 from convengine.engine.understanding.phrases.models import use_store
 from convengine.engine.understanding.phrases.store import NoStore
-from tests.database import allow_changing_turns, list_flush_statements, use_clone, use_migrated_file
+from tests.database import allow_changing_turns, fill_emptied, list_flush_statements, use_clone, use_migrated_file
 from tests.kinds import SIGNS, list_files, list_share
 from tests.migrated import copy_migrated
 
@@ -30,8 +30,9 @@ if os.environ.get("CE_TEST_DATABASE") == "postgres" or os.environ["DATABASE_URL"
     @pytest.fixture(scope="session")
     def django_db_setup(django_db_blocker: Any) -> Iterator[None]:
         """A copy of a migrated database, in place of migrating another one."""
+        flush.sql_flush = list_flush_statements  # type: ignore[assignment]
+        flush.emit_post_migrate_signal = fill_emptied  # type: ignore[assignment]
         if connection.vendor == "postgresql":
-            flush.sql_flush = list_flush_statements  # type: ignore[assignment]
             copied = use_clone(os.environ.get("PYTEST_XDIST_WORKER") or f"of_{os.getpid()}")
         else:
             copied = use_migrated_file()

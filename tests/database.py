@@ -101,14 +101,27 @@ _KEPT = ("django_content_type", "auth_permission")
 
 
 def list_flush_statements(style: Any, connection: Any, reset_sequences: bool = True, **options: Any) -> list[str]:
-    """In place of Django's `sql_flush` on PostgreSQL: only tables with rows, as emptying a table costs by itself."""
+    """In place of Django's `sql_flush`: only tables with rows, as emptying a table costs by itself."""
     names = connection.introspection.django_table_names(only_existing=True, include_views=False)
-    questions = (f"SELECT '{name}' WHERE EXISTS (SELECT FROM \"{name}\")" for name in names if name not in _KEPT)
+    questions = (f"SELECT '{name}' WHERE EXISTS (SELECT 1 FROM \"{name}\")" for name in names if name not in _KEPT)
     with connection.cursor() as cursor:
         cursor.execute(" UNION ALL ".join(questions))
         filled = [name for (name,) in cursor.fetchall()]
-    statements: list[str] = connection.ops.sql_flush(style, filled, reset_sequences=reset_sequences, allow_cascade=True)
-    return statements
+    cascade = connection.vendor == "postgresql"
+    statements: list[str] = connection.ops.sql_flush(
+        style, filled, reset_sequences=reset_sequences, allow_cascade=cascade
+    )
+    # Without any, Django would not say that it emptied the database.
+    return statements or ["SELECT 1"]
+
+
+def fill_emptied(verbosity: int, interactive: bool, db: str, **options: Any) -> None:
+    """In place of Django's signal after `flush`: the first release. Types, rights, triggers and indexes are there."""
+    from django.apps import apps
+
+    from config_admin.releases.migrations_release import after_migrate
+
+    after_migrate(apps.get_app_config("config_admin"), db)
 
 
 @contextmanager
