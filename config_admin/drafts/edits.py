@@ -132,7 +132,7 @@ def store_edits(
         )
         if added := [row.pk for row in rows if row.before is None and row.after is not None]:
             # The transaction that took these ids is rolled back. The counter of SQLite moves back with it; a sequence
-            # of PostgreSQL does not, but imports and the grid choose ids without it.
+            # of PostgreSQL does not, but imports choose ids without it.
             reserve_ids(table, max(added))
 
 

@@ -22,7 +22,6 @@ from config_admin.editing.live_checks import LiveChecksAdmin
 from config_admin.editing.pickers import find_source, get_code_language, list_suggested_names
 from config_admin.editing.row_form import RowForm
 from config_admin.editing.workspace_return import FLOW, WorkspaceReturnAdmin, find_return_url
-from config_admin.grid.page import GridAdmin
 from config_admin.health.saved_row_messages import tell_health
 from config_admin.history.history_page import HistoryAdmin
 from config_admin.releases.active import snapshots
@@ -40,13 +39,12 @@ from convengine.server.admin_site.record_columns import badge_column, json_colum
 Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 
 
-class RowAdmin(
-    ChangeAdmin, HistoryAdmin, LiveChecksAdmin, DeletedRowAdmin, GridAdmin, WorkspaceReturnAdmin, ModelAdmin
-):
+class RowAdmin(ChangeAdmin, HistoryAdmin, LiveChecksAdmin, DeletedRowAdmin, WorkspaceReturnAdmin, ModelAdmin):
     """Admin of one configuration table."""
 
     form = RowForm
     change_form_template = "config_admin/change_form.html"
+    change_list_template = "config_admin/change_list.html"
     save_as = True
     #: On a phone each row is a card: this many are as long as a page may be.
     list_per_page = 15

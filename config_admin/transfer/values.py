@@ -105,12 +105,12 @@ def parse_text(column: "models.Field[Any, Any]", text: str) -> Json:
             raise ValueRefused(f"This is not valid JSON: {error.describe()}.") from None
     kind = _find_kind(column)
     try:
-        return kind.parse(text) if kind.parse else normalise_word(column, text)
+        return kind.parse(text) if kind.parse else _normalise_word(column, text)
     except ValueError:
         raise _refuse_value(text, kind) from None
 
 
-def normalise_word(column: "models.Field[Any, Any]", text: str) -> str:
+def _normalise_word(column: "models.Field[Any, Any]", text: str) -> str:
     """The word of a vocabulary for a text, in any case and by older names; other texts unchanged."""
     words = _list_words(column)
     if not words or text in words:

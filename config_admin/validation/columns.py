@@ -1,7 +1,7 @@
 """What a column of a configuration table declares, and the save checks that follow from the declaration.
 
 A column is declared once, in the `model` module of its table: label, help, kind, range and reference. Forms, save
-checks, code editors, grid, import and manual derive from that declaration.
+checks, code editors, import and manual derive from that declaration.
 """
 
 from collections.abc import Iterator, Mapping

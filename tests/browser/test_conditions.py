@@ -1,14 +1,13 @@
 """Conditions as rows, by mouse and by keyboard."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
 
 from tests.browser.axe import no_violations
-from tests.browser.conftest import SCREENS, Visitor
+from tests.browser.conftest import Visitor
 
 pytestmark = pytest.mark.browser
 
@@ -137,80 +136,3 @@ def test_a_path_that_rows_can_say_is_offered_as_rows(ada: Visitor) -> None:
     expect(list_rows(ada)).to_have_count(2)
     expect(list_rows(ada).nth(1).get_by_label("Field", exact=True)).to_have_value("turnNo")
     expect(page.get_by_role("button", name="Edit as fields and values")).to_be_hidden()
-
-
-@pytest.mark.long
-@SCREENS
-def test_a_condition_is_edited_in_the_grid(
-    ada: Visitor, somebody: Callable[[], Visitor], width: int, scheme: str
-) -> None:
-    rule = {
-        "rule_id": 9500 + width,
-        "intent_code": "ANY",
-        "state_code": "ANY",
-        "phase": "PRE_RESPONSE_RESOLUTION",
-        "rule_type": "CONDITION",
-        "action": "SET_INPUT_PARAM",
-        "action_value": "hurry:true",
-        "enabled": False,
-        "match_pattern": '{"combinator": "and", "rules": [{"field": "turnNo", "operator": "is", "value": 1}]}',
-        "description": f"grid {scheme}",
-    }
-    ada.bring({"ce_rule": [rule]})
-    ben = somebody().log_in("analyst").at(width, scheme)
-    page = ben.go(f"/admin/config_admin/cerule/grid/?q=grid+{scheme}").page
-    expect(page.get_by_role("grid")).to_have_attribute("aria-busy", "false")
-    names = page.get_by_role("columnheader").all_inner_texts()
-    cell = page.locator(f'.ce-grid-row[data-row="0"] [data-column="{names.index("Condition")}"]')
-    cell.focus()
-    page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("Field", exact=True)).to_be_focused()
-    expect(dialog.get_by_label("Field", exact=True)).to_have_value("turnNo")
-    page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
-    expect(cell).to_be_focused()
-
-    page.keyboard.press("F2")
-    dialog.get_by_role("button", name="Add a condition").click()
-    row = list_rows(ben).nth(1)
-    row.get_by_label("Field", exact=True).fill("clock.today")
-    row.get_by_label("Field", exact=True).press("Tab")
-    row.get_by_label("Operator").select_option(label="is after")
-    row.get_by_label("Value", exact=True).fill("today-2d")
-    no_violations(page)
-    assert ben.fits
-    page.keyboard.press("Enter")
-    expect(dialog).to_be_hidden()
-    expect(cell).to_contain_text("clock.today")
-    page.get_by_role("button", name="Undo").click()
-    expect(cell).not_to_contain_text("clock.today")
-    page.get_by_role("button", name="Redo").click()
-    page.get_by_label("Reason for this change").fill("later")
-    page.get_by_role("button", name="Save all").click()
-    expect(page.get_by_role("alert")).to_contain_text("is active")
-
-
-@pytest.mark.long
-def test_a_json_path_is_edited_as_fields_and_values_in_the_grid(ada: Visitor) -> None:
-    rule = {
-        "rule_id": 9900, "intent_code": "ANY", "state_code": "ANY", "phase": "PRE_RESPONSE_RESOLUTION",
-        "rule_type": "JSON_PATH", "match_pattern": "$[?(@.turnNo > 2)]", "action": "SET_INPUT_PARAM",
-        "action_value": "hurry:true", "enabled": False, "description": "grid path",
-    }  # fmt: skip
-    ada.bring({"ce_rule": [rule]})
-    page = ada.go("/admin/config_admin/cerule/grid/?q=grid+path").page
-    expect(page.get_by_role("grid")).to_have_attribute("aria-busy", "false")
-    names = page.get_by_role("columnheader").all_inner_texts()
-    cell = page.locator(f'.ce-grid-row[data-row="0"] [data-column="{names.index("Condition")}"]')
-    cell.focus()
-    page.keyboard.press("F2")
-    expect(page.locator(".ce-grid-editor")).to_have_value("$[?(@.turnNo > 2)]")
-    page.keyboard.press("Escape")
-    page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_label("Field", exact=True)).to_have_value("turnNo")
-    dialog.get_by_role("button", name="Apply").click()
-
-    expect(cell).to_contain_text('"field": "turnNo"')
-    expect(page.locator('.ce-grid-row[data-row="0"]')).to_contain_text("CONDITION")

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.browser
 #: Addresses that answer no page of their own. A scenario file is a download, or a page that says why there is none.
 NO_PAGES = ("", "admin:audit_ceaudit_scenario", "admin:logout", "admin:jsi18n", "admin:view_on_site")
 #: Pages of rows that look alike in all tables: a new row has the form of the stored one. No MCP server can be stored.
-SAME = ("_add", "_history", "_delete", "_grid")
+SAME = ("_add", "_history", "_delete")
 #: In pixels: what is longer has pages, or folds.
 LONGEST_PAGE = 5_000
 #: Stops fading, and marks the texts that are coloured like none on a page before.

@@ -8,7 +8,6 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Server, Visitor
-from tests.browser.test_grid import cell, open_grid
 from tests.browser.test_health import finding, open_finished_check, with_rival
 
 pytestmark = pytest.mark.browser
@@ -69,18 +68,6 @@ def test_every_page_of_a_chapter_has_its_picture(somebody: Callable[[], Visitor]
     finding(page).locator("summary").click()
     take_picture(page, "health", "health", finding(page))
     with_rival(ada, enabled=False)
-
-    open_grid(ada, "/admin/config_admin/cerule/grid/?intent_code=CANCEL_ORDER")
-    cell(page, 0, "Priority").click()
-    page.keyboard.type("soon")
-    page.keyboard.press("Enter")
-    page.keyboard.type("12")
-    page.keyboard.press("Enter")
-    page.get_by_label("Reason for this change").fill("an order that reads better")
-    page.get_by_role("button", name="Save all").click()
-    page.get_by_role("alert").get_by_role("button").first.click()
-    expect(page.locator("#ce-grid-tip")).to_be_visible()
-    take_picture(page, "grid", "workplace", page.locator(".ce-grid"))
 
 
 @pytest.mark.long

@@ -1,7 +1,6 @@
 """Admin of `ce_rule`."""
 
 import json
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.contrib import admin
@@ -16,10 +15,9 @@ from config_admin.releases.compile import row_of
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.tables.rule.model import CeRule
-from convengine.engine.rules.conditions.to_rows import convert_path
 from convengine.engine.rules.sentence import describe_rule
-from convengine.engine.text.compare import code, shorten
-from convengine.engine.turn.enums import RulePhase, RuleType
+from convengine.engine.text.compare import shorten
+from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.rows import Rule
 
 #: The length of a rule's sentence in the list.
@@ -28,17 +26,6 @@ _LONGEST = 180
 _PHASE = Case(
     *(When(phase=phase.value, then=Value(position)) for position, phase in enumerate(RulePhase)), default=Value(99)
 )
-
-
-def _convert_paths(request: HttpRequest) -> dict[str, str]:
-    """The JSON paths of rules that rows of fields and values can say, and these rows."""
-    snapshot = get_editor_context(request).snapshot
-    return snapshot.table(Rule).memo.get("rows of paths", lambda: dict(_list_converted(snapshot.rows(Rule))))
-
-
-def _list_converted(listed: Iterable[Rule]) -> Iterator[tuple[str, str]]:
-    paths = {row.match_pattern for row in listed if code(row.rule_type) == RuleType.JSON_PATH and row.match_pattern}
-    return ((path, converted) for path in paths if (converted := convert_path(path)))
 
 
 @admin.register(CeRule)
@@ -68,16 +55,9 @@ class RuleAdmin(ScopedAdmin):
         """The condition has an editor of rows."""
         formfield = super().formfield_for_dbfield(db_field, request, **options)
         if db_field.name == "match_pattern":
-            formfield.widget.attrs["data-condition"] = json.dumps(self._describe_conditions(request))
+            offered = {"operators": describe_operators(), "fields": list_condition_fields(get_editor_context(request))}
+            formfield.widget.attrs["data-condition"] = json.dumps(offered)
         return formfield
-
-    def describe_condition_column(self, request: HttpRequest) -> dict[str, Any]:
-        """The grid opens the same editor for the condition."""
-        columns = {"column": "match_pattern", "kind": "rule_type", "intent": "intent_code"}
-        return {**columns, "paths": _convert_paths(request), **self._describe_conditions(request)}
-
-    def _describe_conditions(self, request: HttpRequest) -> dict[str, Any]:
-        return {"operators": describe_operators(), "fields": list_condition_fields(get_editor_context(request))}
 
     @admin.display(description="rule", ordering="rule_id")
     def rule(self, row: CeRule) -> str:

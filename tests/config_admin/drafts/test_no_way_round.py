@@ -113,15 +113,6 @@ def put_back(world: World) -> Any:
     return world.post(address(m.CeResponse, "put_back", world.row.pk, world.first))
 
 
-def save_grid(world: World) -> Any:
-    listed = world.client.get(address(m.CeResponse, "grid_rows")).json()["rows"]
-    (seen,) = [digest for pk, digest, *_ in listed if pk == str(world.row.pk)]
-    edits = {str(world.row.pk): {"seen": seen, "cells": {"priority": "8"}}}
-    return world.post(
-        address(m.CeResponse, "grid_save"), edits=SimpleUploadedFile("e.json", json.dumps(edits).encode())
-    )
-
-
 def change_setting(world: World) -> Any:
     setting = CATALOGUE["SESSION", "IDLE_TIMEOUT_HOURS"]
     url = f"{page('ceconfig_effective')}?edit={setting.name}"
@@ -180,7 +171,6 @@ PAGES: dict[str, Callable[[World], Any]] = {
     "delete": delete,
     "changelist": act,
     "put_back": put_back,
-    "grid_save": save_grid,
     "effective": change_setting,
     "transfer": import_page,
     "roll_back": lambda world: world.post(page("cerelease_roll_back", world.first)),
@@ -200,7 +190,7 @@ PAGES: dict[str, Callable[[World], Any]] = {
 #: Pages that only read the configuration, beside those of an unsaved form (`…_of_form`). What some of them store is no
 #: configuration.
 READERS = {
-    *("history", "grid", "grid_rows", "workspace", "map", "map_of", "export", "faq_template", "health", "compare"),
+    *("history", "workspace", "map", "map_of", "export", "faq_template", "health", "compare"),
     *("transfer_export", "tools", "try", "flow_talk", "start_talk"),
     # In a demonstration only, and never in a draft.
     "start_empty",

@@ -35,8 +35,8 @@ def draft():
     return m.CeDraft.objects.create(title="Christmas hours")
 
 
-def edit(draft, row, **values):
-    with open_draft(draft.pk, writing=True), change_set():
+def edit(draft, row, *, decides=True, **values):
+    with open_draft(draft.pk, writing=True, decides=decides), change_set():
         stored = type(row).objects.get(pk=row.pk)
         for name, value in values.items():
             setattr(stored, name, value)
@@ -114,6 +114,15 @@ def test_a_field_that_both_changed_is_a_conflict_until_the_row_is_saved_again(ru
     m.CeRule.objects.filter(pk=rule.pk).update(priority=8)
     assert list(merge_edits(draft).conflicts) == [("ce_rule", rule.pk)]
     edit(draft, rule, priority=9)
+    assert not merge_edits(draft).conflicts
+
+
+def test_who_does_not_see_a_conflict_does_not_decide_it_in_a_field_that_they_leave(rule, draft):
+    edit(draft, rule, priority=7)
+    m.CeRule.objects.filter(pk=rule.pk).update(priority=8)
+    edit(draft, rule, decides=False, description="Quieter")
+    assert [list(merge.find_fields()) for merge in merge_edits(draft).conflicts.values()] == [["priority"]]
+    edit(draft, rule, decides=False, priority=9)
     assert not merge_edits(draft).conflicts
 
 

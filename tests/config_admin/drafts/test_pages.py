@@ -10,7 +10,6 @@ from django.test import Client
 from django.urls import reverse
 
 from config_admin import models as m
-from config_admin.drafts.edits import merge_edits
 from config_admin.drafts.middleware import KEY
 from config_admin.drafts.open_draft import open_draft
 from config_admin.releases import head
@@ -209,18 +208,6 @@ def test_an_import_goes_into_the_draft(ada: Client, draft: m.CeDraft, accept: st
     assert [edit.row_pk for edit in draft.edits.all()] == ["7"]
 
 
-def test_the_grid_saves_into_the_draft(ada: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
-    grid = reverse("admin:config_admin_ceresponse_grid_rows")
-    (seen,) = [digest for pk, digest, *_ in ada.get(grid).json()["rows"] if pk == str(row.pk)]
-    edits = {str(row.pk): {"seen": seen, "cells": {"priority": "7"}}}
-    save_url = reverse("admin:config_admin_ceresponse_grid_save")
-    file = SimpleUploadedFile("edits.json", json.dumps(edits).encode())
-    answer = ada.post(save_url, {"edits": file, "reason": "because"}).json()
-    assert "saved in the draft" in answer["draft"]
-    assert answer["release"] is None
-    assert draft.edits.get().after["priority"] == 7
-
-
 def test_every_page_of_the_configuration_opens_in_a_draft(ada: Client, draft: m.CeDraft, row: m.CeResponse) -> None:
     save(ada, row, description="Only in the draft")
     make(m.CeIntent)
@@ -346,27 +333,3 @@ def test_an_export_in_a_draft_has_its_rows(ada: Client, draft: m.CeDraft, row: m
     assert "Only in the draft" in ada.get(export).content.decode()
     ada.post(reverse("admin:config_admin_cedraft_leave"))
     assert "Only in the draft" not in ada.get(export).content.decode()
-
-
-def test_a_grid_does_not_decide_a_conflict_of_a_field_that_it_leaves(
-    ada: Client, draft: m.CeDraft, row: m.CeResponse
-) -> None:
-    save(ada, row, priority=7)
-    with change_set():
-        m.CeResponse.objects.filter(pk=row.pk).update(priority=8)
-
-    def save_cell(name: str, value: str) -> None:
-        (seen,) = [
-            digest
-            for pk, digest, *_ in ada.get(reverse("admin:config_admin_ceresponse_grid_rows")).json()["rows"]
-            if pk == str(row.pk)
-        ]
-        file = json.dumps({str(row.pk): {"seen": seen, "cells": {name: value}}}).encode()
-        sent = {"edits": SimpleUploadedFile("edits.json", file), "reason": "because"}
-        assert "saved" in ada.post(reverse("admin:config_admin_ceresponse_grid_save"), sent).json()["draft"]
-
-    save_cell("description", "Quieter")
-    assert [list(merge.find_fields()) for merge in merge_edits(draft).conflicts.values()] == [["priority"]]
-    assert read_draft(draft, row).description == "Quieter"
-    save_cell("priority", "9")
-    assert not merge_edits(draft).conflicts

@@ -96,7 +96,6 @@ def given_by_checks() -> set[str]:
             "config_admin/history",
             "config_admin/restore",
             "config_admin/workplace",
-            "config_admin/grid",
             "config_admin/transfer",
             "convengine/engine/rules",
         )

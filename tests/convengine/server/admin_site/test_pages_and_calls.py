@@ -13,7 +13,7 @@ from convengine.server.api.base_view import _CALLS
 #: Pages that show something, or prepare what another page does. Runs that change no data are among them.
 SHOWN = frozenset(
     {
-        *("compare", "coverage", "effect", "export", "faq_template", "find", "forms", "grid", "grid_rows", "map"),
+        *("compare", "coverage", "effect", "export", "faq_template", "find", "forms", "map"),
         *("map_of", "models", "not_understood", "preview", "ratings", "reports", "result", "rows", "times"),
         *("tools", "transfer_export", "try", "week", "workspace"),
         *("judge_of_form", "simulate", "simulate_of_form", "try_it_of_form", "what_if_of_form"),
@@ -61,7 +61,6 @@ CALLS = {
     "CeTestCase.understanding": "evaluate",
     "CeTestRun.again": "POST config/test-runs",
     "CeTestRun.cancel": "DELETE config/test-runs/<int:run_id>",
-    "grid_save": "POST config/import",
 }
 #: Pages without one. Never add to them: give the page a call or a command.
 WITHOUT = frozenset(

@@ -32,7 +32,7 @@ TAKES = {
     **dict.fromkeys(
         (
             *("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
-            *("transfer", "transfer_export", "grid", "grid_rows", "timeline", "turn", "row", "between"),
+            *("transfer", "transfer_export", "timeline", "turn", "row", "between"),
             *("replay", "replays", "scenario", "rated", "trust", "export", "print", "evidence", "customer"),
             *("what_if", "what_if_run", "what_if_cancel"),
         ),
@@ -42,7 +42,7 @@ TAKES = {
         ("judge_of_form", "try_it_of_form", "turns_of_form", "simulate_of_form", "what_if_of_form", "preview"),
         ("add", "change"),
     ),
-    **dict.fromkeys(("put_back", "password_change", "try", "tools", "grid_save", "rename", "switch"), ("change",)),
+    **dict.fromkeys(("put_back", "password_change", "try", "tools", "rename", "switch"), ("change",)),
     **dict.fromkeys(("add", "duplicate"), ("add",)),
     **dict.fromkeys(("delete", "delete_all"), ("delete",)),
 }
