@@ -9,7 +9,7 @@ HOST ?= 127.0.0.1
 PATHS ?= tests/scenarios
 ROWS ?= 10000000
 
-.PHONY: test-cluster test-nightly release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo talk serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
+.PHONY: test-cluster test-nightly release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -66,9 +66,6 @@ var/secret_key:
 
 demo: setup var/secret_key  ## A help desk at http://127.0.0.1:8000 (PORT=… for another port, EMPTY=1 without its flows).
 	@$(BIN)/convengine demo --host $(HOST) --port $(PORT) $(if $(EMPTY),--empty)
-
-talk: setup var/secret_key  ## A conversation with the demo in this terminal, decisions beside it.
-	@$(BIN)/convengine talk
 
 serve: setup  ## Serve with the settings of the environment (CE_SECRET_KEY, DATABASE_URL, …).
 	@$(BIN)/convengine serve --host $(HOST) --port $(PORT)

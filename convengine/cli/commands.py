@@ -27,9 +27,6 @@ COMMANDS: Sequence[Command] = (
     Command("demo", "Serve the demonstration, a help desk.", "demo", uses_demo=True),
     Command("serve", "Serve the project: API, admin, manual, jobs.", "serve"),
     Command(
-        "talk", "Talk to the configuration in the terminal.", "demo_talk", uses_demo=True, plays_conversations=True
-    ),
-    Command(
         "test", "Play scenario files; without a path the folder `scenarios`.", "scenarios", plays_conversations=True
     ),
     Command("key create", "Make an API key and print it once.", "api_key_create"),

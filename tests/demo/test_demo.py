@@ -187,16 +187,6 @@ def test_a_second_server_on_another_port_works_on_the_same_data(demo: Demo) -> N
     assert demo.facts()["api_key"] == key
 
 
-def test_make_talk_answers_what_is_piped_into_it_and_says_why(demo: Demo) -> None:
-    printed = demo.shell(r"printf 'Hello\ncaf\351\n\nhow long does delivery take\nquit\nnever said\n' | make talk")
-
-    assert "bot     Hello! I am the help desk" in printed
-    assert "FAQ_DELIVERY" in printed
-    assert "· Intent: " in printed
-    assert "never said" not in printed
-    assert "you     caf\ufffd" in printed
-
-
 def test_the_command_of_the_checkout_calls_the_demonstration_whole(demo: Demo) -> None:
     checked = demo.shell(".venv/bin/convengine check")
     examined = demo.shell(".venv/bin/convengine doctor")
@@ -204,18 +194,6 @@ def test_the_command_of_the_checkout_calls_the_demonstration_whole(demo: Demo) -
     assert ": 0 errors, " in checked
     assert "0 wrong, " in examined
     assert "orders:cancel" in examined
-
-
-def test_make_talk_before_there_is_a_demonstration_says_what_to_do(demo: Demo) -> None:
-    folder = shlex.quote(str(demo.folder / "nowhere"))
-
-    printed = demo.shell(f"echo Hello | CE_SECRET_KEY=x CE_VAR_DIR={folder} make talk 2>&1 || true")
-
-    assert (
-        "convengine talk: No configuration is loaded yet. "
-        "Run `convengine manage migrate`, or `make demo` in a checkout." in printed
-    )
-    assert "Traceback" not in printed
 
 
 def test_every_turn_of_the_demonstration_can_be_run_again(demo: Demo) -> None:

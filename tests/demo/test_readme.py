@@ -35,7 +35,7 @@ def fits(told: str, answer: str) -> bool:
 
 
 def read_first_table() -> list[Line]:
-    """The conversation of the README, whose lines are typed into `make talk`."""
+    """The conversation of the README, whose lines are typed into the chat."""
     table = README.partition("| you | ConvEngine |\n|---|---|\n")[2].partition("\n\n")[0]
     return [(said, {}, answer) for said, answer in TYPED.findall(table)]
 

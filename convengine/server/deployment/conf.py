@@ -225,15 +225,10 @@ def load_all(key: str) -> tuple[Any, ...]:
     return tuple(import_from_path(path) for path in get(key))
 
 
-def forget() -> None:
-    """Read the settings again when they are asked for the next time."""
-    for cached in (get, load, load_all):
-        cached.cache_clear()
-
-
 def _forget_changed(*, setting: str, **_: Any) -> None:
     if setting == "CONVENGINE":
-        forget()
+        for cached in (get, load, load_all):
+            cached.cache_clear()
 
 
 setting_changed.connect(_forget_changed)

@@ -1,45 +1,36 @@
-"""Debug mode: extensions are loaded again when their files change."""
+"""For development: a server starts again when the files of extensions change."""
 
-import importlib
-import importlib.util
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
-from convengine.engine.rules import vocabulary
-from convengine.engine.rules.conditions import rule
 from convengine.server import wiring
 from convengine.server.deployment import conf
-from convengine.server.extensions.registry import Registry, registry
 
 #: How often files are looked at, and how long a server may take to end.
 _SECONDS, _END_SECONDS = 0.5, 15
 _PRODUCT = frozenset({"convengine", "config_admin", "audit"})
 
 
-def list_extension_modules() -> dict[str, ModuleType]:
-    """The loaded modules of the extensions: those of the setting EXTENSIONS, and of the packages that they are in."""
-    roots = {name.partition(".")[0] for name in conf.get("EXTENSIONS")}
+def find_extension_files() -> dict[Path, int]:
+    """The source files of the extensions, with the time of their last change.
+
+    Extensions are the modules of the setting EXTENSIONS, and of the packages that they are in.
+    """
     # The product's own code does not change while it runs.
-    return {
-        name: module
+    roots = {name.partition(".")[0] for name in conf.get("EXTENSIONS")} - _PRODUCT
+    files = {
+        Path(str(module.__file__))
         for name, module in list(sys.modules.items())
-        if name.partition(".")[0] in roots - _PRODUCT
+        if name.partition(".")[0] in roots
         and getattr(module, "__file__", None)
-        # Django knows each model once.
+        # A changed model needs a migration first.
         and not {"models", "apps", "migrations"} & set(name.split("."))
     }
-
-
-def find_extension_files() -> dict[Path, int]:
-    """The source files of the extensions, with the time of their last change."""
-    files = {Path(str(module.__file__)) for module in list_extension_modules().values()}
     # A file that the package does not import yet may be the one that is missing.
     files |= {path for file in list(files) for path in file.parent.glob("*.py")}
     changed = ((file, _read_change_time(file)) for file in files)
@@ -67,40 +58,6 @@ class ExtensionWatcher:
             return False
         self.files = files
         return True
-
-
-def reload_extensions() -> None:
-    """Load the extensions again. If one cannot be imported, the earlier ones stay, and its exception is raised."""
-    modules, earlier = list_extension_modules(), {each.name: getattr(registry, each.name) for each in fields(Registry)}
-    customs: tuple[dict[str, Any], ...] = (rule.custom_registry(), vocabulary.custom_registry())
-    earlier_customs = [dict(custom) for custom in customs]
-    _fill_registry(vars(Registry()))
-    for custom in customs:
-        custom.clear()
-    for name, module in modules.items():
-        # A change within the same second leaves the compiled file as it is.
-        Path(importlib.util.cache_from_source(str(module.__file__))).unlink(missing_ok=True)
-        del sys.modules[name]
-    importlib.invalidate_caches()
-    conf.forget()
-    for cached in (wiring.load_extensions, wiring.engine, conf.import_from_path):
-        cached.cache_clear()
-    try:
-        wiring.load_extensions()
-    except BaseException:
-        for name in list_extension_modules():
-            del sys.modules[name]
-        sys.modules.update(modules)
-        _fill_registry(earlier)
-        for custom, entries in zip(customs, earlier_customs, strict=True):
-            custom.clear()
-            custom.update(entries)
-        raise
-
-
-def _fill_registry(values: dict[str, Any]) -> None:
-    for name, value in values.items():
-        setattr(registry, name, value)
 
 
 def run_with_reload(command: Sequence[str], tell: Callable[[str], object]) -> int:

@@ -235,7 +235,6 @@ OTHER_COMMANDS = {
     *(
         "demo",
         "demo_week",
-        "demo_talk",
         "local_model",
         "mcp_serve",
         "serve",

@@ -114,7 +114,7 @@ def test_a_project_names_its_settings_and_is_importable_by_children(
     assert "CE_EXTENSIONS" not in environ
 
 
-@pytest.mark.parametrize(("words", "level"), [("test", "WARNING"), ("talk", "WARNING"), ("serve", None)])
+@pytest.mark.parametrize(("words", "level"), [("test", "WARNING"), ("serve", None)])
 def test_conversations_in_the_terminal_are_not_mixed_with_the_log(
     words: str, level: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, environ: dict[str, str]
 ) -> None:

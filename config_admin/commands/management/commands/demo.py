@@ -121,7 +121,7 @@ ConvEngine demo: a help desk
 
     {curl(facts)}
 
-  These facts are in {settings.VAR_DIR / DEMO_FACTS}. {talk} is a conversation in the terminal.
+  These facts are in {settings.VAR_DIR / DEMO_FACTS}.
 """
         )
 
