@@ -35,14 +35,12 @@ from config_admin.tables.state_graph.model import CeStateGraph
 from config_admin.tables.tool.model import CeTool
 from config_admin.tables.verbose.model import CeVerbose
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
-from config_admin.workplace.editor_row import CeDeskRow
 
 __all__ = [
     "CeAnswerDocument",
     "CeConfig",
     "CeConfigHead",
     "CeContainerConfig",
-    "CeDeskRow",
     "CeDraft",
     "CeDraftEdit",
     "CeDraftReview",

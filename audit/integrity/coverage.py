@@ -37,7 +37,7 @@ UNSEALED: Mapping[str, Sequence[str]] = {
         *("auth_user_user_permissions", "ce_api_key", "rest_framework_api_key_apikey", "django_content_type"),
     ),
     "What Django keeps for itself": ("django_session", "django_admin_log", "django_migrations"),
-    "What users of the admin keep for themselves": ("ce_saved_search", "ce_desk_row", "ce_first_step"),
+    "What users of the admin keep for themselves": ("ce_saved_search", "ce_first_step"),
     "Jobs and their runs, limits of calls, and faults of extensions": (
         *("ce_job", "ce_job_run", "ce_throttle", "ce_extension_fault"),
     ),

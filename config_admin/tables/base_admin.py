@@ -28,7 +28,6 @@ from config_admin.releases.active import snapshots
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity
 from config_admin.validation.columns import get_column_spec
 from config_admin.validation.secret_columns import COLUMNS, mask_value
-from config_admin.workplace.recent_rows import note_opened_row
 from convengine.engine.rules.explain import find_row_fault
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
@@ -142,10 +141,8 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, LiveChecksAdmin, DeletedRowAdmin, Work
         page.context_data["where_used"] = self.uses_of(request, context.get("original"))
         page.context_data["names"] = list_suggested_names(get_editor_context(request))
         page.context_data["questions"] = self.questions(request, context.get("original"))
-        if (stored := context.get("original")) is not None:
-            note_opened_row(request.user, self.opts.db_table, stored.pk)
-            if (table := self.opts.db_table) in DECIDERS:
-                page.context_data["decided_url"] = turns_url(request.user, table=table, row=stored.pk)
+        if (stored := context.get("original")) is not None and (table := self.opts.db_table) in DECIDERS:
+            page.context_data["decided_url"] = turns_url(request.user, table=table, row=stored.pk)
         page.context_data["return_label"] = "Flow" if FLOW in request.GET else "Workspace of the intent"
         page.context_data["workspace_url"] = find_return_url(request) or (workspace_url(intent) if intent else "")
         return page

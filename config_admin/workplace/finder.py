@@ -22,7 +22,6 @@ from config_admin.manual import prose
 from config_admin.releases.working_copy import write_outside
 from config_admin.validation.labels import column_label
 from config_admin.validation.uses import RowTexts, list_row_texts
-from config_admin.workplace.recent_rows import find_recent_rows
 from convengine.engine.text.compare import code
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.participants import SHORTEST
@@ -35,10 +34,6 @@ from convengine.server.admin_site.layout import list_places
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.sessions.models import CeConversation
 from convengine.server.sessions.participants import find_participants
-
-#: How many recently opened rows the box shows before somebody types.
-RECENT = 12
-
 
 #: How many hits are shown.
 SHOWN = 50
@@ -75,9 +70,9 @@ class SearchResults:
 
 @require_GET
 def find(request: HttpRequest) -> HttpResponse:
-    """The search results; without words, the recently opened rows."""
+    """The search results; none without words."""
     text = request.GET.get("q", "").strip()
-    results = _search_all(request, text) if text else _find_recent_hits(request)
+    results = _search_all(request, text)
     if request.headers.get("Accept", "").startswith("application/json"):
         return JsonResponse({"hits": [hit.as_dict() for hit in results.hits], "total": results.total})
     context = {**admin.site.each_context(request), "title": "Search", "wanted": text, "results": results}
@@ -94,12 +89,6 @@ def _search_all(request: HttpRequest, text: str) -> SearchResults:
     ]
     results = search(get_editor_context(request).snapshot, text, list_visible_tables(request), pages)
     return SearchResults([*conversation, *results.hits], len(conversation) + results.total)
-
-
-def _find_recent_hits(request: HttpRequest) -> SearchResults:
-    recent = find_recent_rows(request.user, get_editor_context(request).snapshot, RECENT)
-    hits = [Hit(link.url, link.name, link.about, "recently opened", enabled=link.enabled) for link in recent]
-    return SearchResults(hits, len(hits))
 
 
 def _find_conversation(request: HttpRequest, text: str) -> Iterator[Hit]:

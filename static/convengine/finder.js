@@ -28,6 +28,7 @@
             this.asked?.abort();
             this.asked = new AbortController();
             const text = this.input.value.trim();
+            if (!text) return this.show({hits: [], total: 0}, text);
             try {
                 const answer = await fetch(`${this.box.dataset.url}?q=${encodeURIComponent(text)}`, {
                     headers: {Accept: "application/json"}, signal: this.asked.signal,
@@ -42,7 +43,7 @@
             this.list.replaceChildren(...hits.map((hit, place) => this.item(hit, place)));
             this.input.setAttribute("aria-expanded", String(hits.length > 0));
             this.select(hits.length ? 0 : -1);
-            if (!text) this.status.textContent = hits.length ? "Recently opened items." : "Recently opened items appear here.";
+            if (!text) this.status.textContent = "";
             else if (!total) this.status.textContent = "Nothing contains all of these words. Use fewer words for more results.";
             else this.status.textContent = total > hits.length ? `${total} results, the best ${hits.length} are shown.` : `${total} result${total === 1 ? "" : "s"}.`;
         }

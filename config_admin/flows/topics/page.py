@@ -1,6 +1,7 @@
 """The pages that rename, duplicate, switch, export and delete a topic: a preview, a reason, one release."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -23,9 +24,10 @@ from config_admin.flows.topics.changes import (
     switch_topic,
 )
 from config_admin.flows.topics.export import export_topic, list_needed_tools
-from config_admin.flows.topics.saving import find_topic, store_change
+from config_admin.flows.topics.saving import find_topic
 from config_admin.flows.topics.topic import Topic
 from config_admin.releases.renamed_intents import filter_open_conversations
+from config_admin.releases.restore_rows import restore_rows
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.natural_keys import Contents
 from config_admin.validation.labels import row_title, table_title
@@ -270,9 +272,8 @@ def _confirm(request: HttpRequest, question: Question, change: TopicChange, targ
     if change.renamed:
         question.renamed = {table_title(INTENT): f"{len(change.renamed)} renamed"}
     list_url = reverse("admin:config_admin_ceintent_changelist")
-    preview = confirm_rows(
-        request, question, change.wanted, lambda: store_change(change), control_plane()[INTENT]._meta
-    )
+    store = partial(restore_rows, change.wanted, checked=False)
+    preview = confirm_rows(request, question, change.wanted, store, control_plane()[INTENT]._meta)
     return preview or HttpResponseRedirect(workspace_url(target) if target else list_url)
 
 

@@ -14,13 +14,9 @@ from config_admin.releases.restore_checks import find_new_problems
 from config_admin.releases.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.validation.findings import Finding
 from config_admin.validation.installation import describe_installation
-from config_admin.workplace.editor_row import CeDeskRow
 from convengine.engine.text.compare import code
-from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
-
-INTENT = rows.Intent.table
 
 
 class TopicRefused(ValueError):
@@ -72,18 +68,8 @@ def store_topic(intent: str, plan: Plan, *, author: str, reason: str, apply: boo
         differences = compare_wanted(planned.wanted)
         if apply and differences:
             try:
-                store_change(planned)
+                # What a row lacked before is no reason to refuse this.
+                restore_rows(planned.wanted, checked=False)
             except RowsBelongTogether as error:
                 raise TopicRefused([str(error)], []) from error
     return TopicResult(differences, findings, change.release if apply else None)
-
-
-def store_change(change: TopicChange) -> None:
-    """Store the rows, which were checked with the head locked. Call it in a change set. Raises RowsBelongTogether.
-
-    What a row lacked before is no reason to refuse this. Recently opened items follow a renamed intent.
-    """
-    restore_rows(change.wanted, checked=False)
-    for old, new in change.renamed.items():
-        taken = CeDeskRow.objects.filter(table_name=INTENT, row_pk=new).values("user")
-        CeDeskRow.objects.filter(table_name=INTENT, row_pk=old).exclude(user__in=taken).update(row_pk=new)

@@ -18,7 +18,6 @@ from config_admin.editing.links import row_url, workspace_url
 from config_admin.flows.page import find_editable_flow
 from config_admin.tables.base_admin import RowAdmin
 from config_admin.tables.intent.model import CeIntent
-from config_admin.workplace.recent_rows import note_opened_row
 from config_admin.workplace.renamed import redirect_to_renamed
 from config_admin.workplace.workspace import workspace
 from convengine.engine.text.compare import code
@@ -84,7 +83,6 @@ class IntentAdmin(RowAdmin):
     def workspace_view(self, request: HttpRequest, intent: str) -> HttpResponse:
         response = workspace(request, intent)
         if isinstance(response, TemplateResponse):
-            note_opened_row(request.user, self.opts.db_table, intent)
             response.context_data = {**(response.context_data or {}), "flow_url": find_editable_flow(request, intent)}
         return response
 

@@ -1,4 +1,4 @@
-"""The search as a page and as what the box asks; rows recently opened."""
+"""The search as a page and as what the box asks."""
 
 import uuid
 from collections.abc import Callable
@@ -11,7 +11,6 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.workplace import recent_rows
 from tests.config_admin.admin.pages import a_response, address
 from tests.config_admin.builders import make, new, rules
 
@@ -25,10 +24,6 @@ def find(client: Client, text: str = "") -> Any:
 
 def names(client: Client, text: str = "") -> list[str]:
     return [hit["name"] for hit in find(client, text)["hits"]]
-
-
-def visit(client: Client, row: Any) -> None:
-    assert client.get(address(type(row), "change", row.pk)).status_code == 200
 
 
 def test_what_is_found_leads_to_its_page(ada: Client) -> None:
@@ -76,50 +71,11 @@ def test_nobody_finds_what_they_may_not_see(somebody: Callable[..., Client], cli
     assert client.get(FIND).status_code == 302
 
 
-def test_without_words_the_rows_opened_lately_are_found(ada: Client) -> None:
-    first, second, third = (make(m.CeRule, description=f"number {n}") for n in range(3))
-    for row in (first, second, third, second):
-        visit(ada, row)
+def test_without_words_nothing_is_found(ada: Client) -> None:
+    make(m.CeRule)
 
-    hits = find(ada)["hits"]
-
-    assert [(hit["name"], hit["field"]) for hit in hits] == [
-        (f"Rule {row.pk}", "recently opened") for row in (second, third, first)
-    ]
-
-
-def test_opened_rows_are_those_of_one_user(ada: Client, ben: Client) -> None:
-    visit(ada, make(m.CeRule))
-
-    assert find(ben)["hits"] == []
-
-
-def test_rows_that_are_gone_are_not_offered(ada: Client) -> None:
-    rule = make(m.CeRule)
-    visit(ada, rule)
-    rule.delete()
-
-    assert find(ada)["hits"] == []
-
-
-def test_only_the_latest_are_remembered(ada: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recent_rows, "REMEMBERED", 2)
-    with change_set():
-        stored = [make(m.CeRule) for _ in range(4)]
-    for row in stored:
-        visit(ada, row)
-
-    stored_keys = set(m.CeDeskRow.objects.values_list("row_pk", flat=True))
-
-    assert stored_keys == {str(row.pk) for row in stored[-2:]}
-
-
-def test_a_visit_is_no_release(ada: Client) -> None:
-    rule = make(m.CeRule)
-    before = m.CeRelease.objects.count()
-    visit(ada, rule)
-
-    assert m.CeRelease.objects.count() == before
+    assert find(ada) == {"hits": [], "total": 0}
+    assert "found-title" not in ada.get(FIND).content.decode()
 
 
 @pytest.mark.nightly

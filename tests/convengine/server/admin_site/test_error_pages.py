@@ -96,10 +96,10 @@ def test_a_missing_page_leads_to_the_nearest_one(address: str, links: list[str])
 
 
 def test_a_change_without_a_reason_is_answered_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(request: HttpRequest) -> None:
+    def refuse(request: HttpRequest, text: str) -> None:
         raise BadRequest("Enter a reason for this change.")
 
-    monkeypatch.setattr("config_admin.workplace.finder._find_recent_hits", refuse)
+    monkeypatch.setattr("config_admin.workplace.finder._search_all", refuse)
     client = sign_in_superuser()
     answer = client.get("/admin/find/")
 
@@ -109,7 +109,7 @@ def test_a_change_without_a_reason_is_answered_in_words(monkeypatch: pytest.Monk
 
 
 def test_a_broken_page_has_a_number_that_the_log_has_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config_admin.workplace.finder._find_recent_hits", lambda request: 1 / 0)
+    monkeypatch.setattr("config_admin.workplace.finder._search_all", lambda request, text: 1 / 0)
     client = Client(raise_request_exception=False)
     client.force_login(User.objects.create_superuser("ada"))
     with structlog.testing.capture_logs() as logs:
