@@ -16,15 +16,13 @@ class Command:
     help: str
     #: The management command; blank for commands that run without Django's settings.
     management: str = ""
-    #: It uses the demonstration: its code, and outside of a project its secret.
-    uses_demo: bool = False
     #: It plays conversations in the terminal, so the log shows only warnings, unless `CE_LOG_LEVEL` is set.
     plays_conversations: bool = False
 
 
 COMMANDS: Sequence[Command] = (
     Command("init", "Make a project of your own in a new folder: init NAME."),
-    Command("demo", "Serve the demonstration, a help desk.", "demo", uses_demo=True),
+    Command("demo", "Serve the demonstration, a help desk.", "demo"),
     Command("serve", "Serve the project: API, admin, manual, jobs.", "serve"),
     Command(
         "test", "Play scenario files; without a path the folder `scenarios`.", "scenarios", plays_conversations=True

@@ -121,7 +121,8 @@ def use_project(command: Command | None = None) -> Path:
     inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     if str(folder) not in inherited:
         os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), *filter(None, inherited)])
-    if command and command.words == "demo" and project is not None:
+    is_demo = command is not None and command.words == "demo"
+    if is_demo and project is not None:
         # The demonstration uses nothing of the project: not its `.env`, database, broker, code or settings.
         data = str(folder / "var" / "demo")
         os.environ |= {
@@ -136,9 +137,9 @@ def use_project(command: Command | None = None) -> Path:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", (project or {}).get("settings", SETTINGS))
     if command and command.plays_conversations:
         os.environ.setdefault("CE_LOG_LEVEL", "WARNING")
-    if command and command.uses_demo and project is None:
+    if is_demo:
         os.environ.setdefault("CE_EXTENSIONS", demo_extension())
-        if command.words == "demo" and not os.environ.get("CE_SECRET_KEY"):
+        if not os.environ.get("CE_SECRET_KEY"):
             make_secret(Path(os.environ.get("CE_VAR_DIR") or folder / "var") / SECRET_FILE)
     return folder
 
