@@ -102,8 +102,6 @@ class Command(ExactCommand):
         logins = "\n".join(
             f"    {person['username']:<10} {person['password']}   ({person['group']})" for person in facts["users"]
         )
-        # In a checkout or with the package.
-        talk = "`make talk`" if (Path.cwd() / "manage.py").exists() else "`convengine talk`"
         self.stdout.write(
             f"""
 ConvEngine demo: a help desk
