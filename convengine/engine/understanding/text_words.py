@@ -163,8 +163,8 @@ class TextWords:
         before = self._words[start - 1]
         is_name = before.is_number or self._words[start].is_number or self._chart.text[before.start].isupper()
         if self._is_joint(start - 1) and start > 1 and start - 1 not in self._begins:
-            first = self._chart.text[self._words[start - 2].start]
-            return first.isupper() and start - 2 not in self._small | self._talk
+            is_small = start - 2 in self._small or start - 2 in self._talk
+            return not is_small and self._chart.text[self._words[start - 2].start].isupper()
         return is_name and start - 1 not in self._small
 
     def _goes_on(self, at: int) -> bool:
