@@ -24,17 +24,18 @@ _ONE_PORT = (
 )
 
 
-def list_ways() -> dict[str, tuple[Sequence[str], int]]:
-    """By name, the arguments of the interpreter, where 8000 is the port, and the port that is asked, from there."""
+def list_ways() -> dict[str, tuple[Sequence[str], Sequence[int]]]:
+    """By name, the arguments of the interpreter, where 8000 is the port, and the ports that are asked, from there.
+
+    The second port is that of streams, to which the path of the chart's ingress leads.
+    """
     docker = json.loads(re.findall(r"^CMD (\[.*\])", (ROOT / "Dockerfile").read_text(), re.MULTILINE)[-1])
     helm = get_pod(render())[1]["args"]
     return {
-        "one port": (["-c", _ONE_PORT, "8000"], 0),
-        "the port of turns": (["manage.py", "serve", "--port", "8000"], 0),
-        "the port of streams": (["manage.py", "serve", "--port", "8000"], 1),
-        "as in the image": (["manage.py", *docker], 0),
-        "as in the chart": (["manage.py", *helm], 0),
-        "as in the chart, by the path of its ingress": (["manage.py", *helm], 1),
+        "one port": (["-c", _ONE_PORT, "8000"], [0]),
+        "two ports": (["manage.py", "serve", "--port", "8000"], [0, 1]),
+        "as in the image": (["manage.py", *docker], [0]),
+        "as in the chart": (["manage.py", *helm], [0, 1]),
     }
 
 
@@ -74,16 +75,17 @@ def watch_async(url: str, secret: str, conversation_id: str) -> list[str]:
 def test_both_clients_watch_a_conversation(serve: Callable[[Sequence[str]], Server], name: str) -> None:
     create_help_desk()
     secret = make_key()
-    arguments, further = list_ways()[name]
+    arguments, ports = list_ways()[name]
     server = serve(arguments)
     with Client(f"http://127.0.0.1:{server.port}", secret) as client:
         session = client.send_session_message("default", "shop", "anna", "hours").session
         client.close_session(session.session_id)
 
-    url = f"http://127.0.0.1:{server.port + further}"
-    names = watch(url, secret, session.session_id)
-    assert (names.count("USER_INPUT"), names[-1]) == (1, "STREAM_CLOSED"), server.text()
-    assert watch_async(url, secret, session.session_id) == names
+    for further in ports:
+        url = f"http://127.0.0.1:{server.port + further}"
+        names = watch(url, secret, session.session_id)
+        assert (names.count("USER_INPUT"), names[-1]) == (1, "STREAM_CLOSED"), server.text()
+        assert watch_async(url, secret, session.session_id) == names
 
 
 def test_both_clients_say_that_no_streams_are_served(serve: Callable[[Sequence[str]], Server]) -> None:
