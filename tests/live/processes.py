@@ -130,14 +130,18 @@ def start(command: list[str], port: int, environment: Mapping[str, str], folder:
 
 
 def start_granian(workers: int = 1, threads: int = 4, *, asgi: bool = False, **environment: str) -> Server:
-    """The server as it is deployed, on the database of this test; with `asgi` it serves event streams as well."""
+    """The server as it is deployed, on the database of this test; with `asgi` it serves event streams as well.
+
+    Only that it loads the encoder of sentences, a quarter of a start, when a message needs it: few of tests do.
+    """
     port = free_port()
     command = [
         sys.executable, "-c", "import sys; from convengine.commands.management.commands.serve import become_server; "
         "become_server('127.0.0.1', *map(int, sys.argv[1:4]), asgi=bool(sys.argv[4:]))",
         str(port), str(workers), str(threads), *(["asgi"] if asgi else []),
     ]  # fmt: skip
-    return start(command, port, {**os.environ, "DATABASE_URL": database_url(), **environment})
+    told = {"DATABASE_URL": database_url(), "CE_TAKES_TURNS": "false", **environment}
+    return start(command, port, {**os.environ, **told})
 
 
 def start_doomed_server(struck: Path, **environment: str) -> Server:

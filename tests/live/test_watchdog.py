@@ -31,6 +31,8 @@ ENDED_WITHIN = 120.0
 ENVIRONMENT = {
     "CE_EXTENSIONS": "tests.live.standing",
     "CE_TURN_TIMEOUT_SECONDS": str(LIMIT),
+    # Loading the encoder takes a part of the limit.
+    "CE_TAKES_TURNS": "true",
     "CE_JOBS_IN_PROCESS": "true",
     "CE_JOB_TICK_SECONDS": "1",
 }
