@@ -16,7 +16,7 @@ from django.test import Client, override_settings
 
 from audit.models import CeTurnIndex
 from audit.search.query import SearchQuery
-from audit.what_if.engine import Comparison
+from audit.what_if.engine import ConfigurationPair
 from audit.what_if.selection import select_turns
 from bench import worlds
 from bench.statements import count_statements
@@ -180,7 +180,7 @@ def what_if(secret: str, turns: int) -> dict[str, float]:
     phrase = int(CeTurnIndex.objects.filter(kind=table).order_by("-id").values_list("value", flat=True)[0])
     old, new = (named_configurations().read(live, unsaved) for unsaved in (None, {table: {phrase: None}}))
     start = time.perf_counter()
-    differing = sum(result.differs for result in Comparison(new, old).compare_turns(keys))
+    differing = sum(result.differs for result in ConfigurationPair(new, old).compare_turns(keys))
     return {"seconds": time.perf_counter() - start, "differing": differing}
 
 

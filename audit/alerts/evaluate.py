@@ -17,7 +17,7 @@ _HOUR = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
-class Reading:
+class MeasuredValue:
     """The value of a rule at a moment."""
 
     since: datetime
@@ -54,14 +54,14 @@ def read_counted_until() -> datetime | None:
     return CeCountProgress.objects.order_by("pk").values_list("seen_at", flat=True).first()
 
 
-def read_rule(rule: CeAlertRule, at: datetime) -> Reading:
+def read_rule(rule: CeAlertRule, at: datetime) -> MeasuredValue:
     """The value at a moment. Its time begins with a full hour, so it is up to an hour longer than the rule says."""
     since = floor_hour(at - timedelta(hours=rule.hours))
     totals = read_totals(_select(rule, since, at), has_durations=find_measure(rule.measure).needs_durations)
     return _read_totals(rule, since, at, totals)
 
 
-def does_fire(rule: CeAlertRule, reading: Reading) -> bool:
+def does_fire(rule: CeAlertRule, reading: MeasuredValue) -> bool:
     """Whether the value is beyond the limit, with enough turns."""
     if reading.value is None or not reading.is_enough:
         return False
@@ -91,7 +91,7 @@ def simulate_rule(rule: CeAlertRule, days: int, now: datetime) -> Simulation:
     return Simulation(days, episodes, extreme)
 
 
-def _read_past(rule: CeAlertRule, first: datetime, last: datetime) -> Iterator[Reading]:
+def _read_past(rule: CeAlertRule, first: datetime, last: datetime) -> Iterator[MeasuredValue]:
     """The value at each full hour after `first`, up to `last`."""
     start = first - timedelta(hours=rule.hours)
     by_hour = read_hours(_select(rule, start, last), has_durations=find_measure(rule.measure).needs_durations)
@@ -102,11 +102,13 @@ def _read_past(rule: CeAlertRule, first: datetime, last: datetime) -> Iterator[R
         yield _read_totals(rule, hours[begin], hours[end], sums[end] - sums[begin])
 
 
-def _read_totals(rule: CeAlertRule, since: datetime, until: datetime, totals: Totals) -> Reading:
+def _read_totals(rule: CeAlertRule, since: datetime, until: datetime, totals: Totals) -> MeasuredValue:
     measure = find_measure(rule.measure)
     value = _read_exact_share(measure, totals) if measure.is_share else measure.read_value(totals)
     is_enough = measure.base is None or measure.base.count(totals) >= rule.fewest
-    return Reading(since, until, totals.turns, None if value is None else round(Decimal(str(value)), 3), is_enough)
+    return MeasuredValue(
+        since, until, totals.turns, None if value is None else round(Decimal(str(value)), 3), is_enough
+    )
 
 
 def _read_exact_share(measure: Measure, totals: Totals) -> Decimal | None:
@@ -164,7 +166,7 @@ def _list_filters(rule: CeAlertRule) -> Iterator[tuple[str, str]]:
         yield "release", str(rule.config_version)
 
 
-def build_search(rule: CeAlertRule, reading: Reading) -> dict[str, str] | None:
+def build_search(rule: CeAlertRule, reading: MeasuredValue) -> dict[str, str] | None:
     """The filters of the search that lists the counted turns. Returns None if no search lists them.
 
     A search lists the turns of all workspaces, so there is none for a part of them.

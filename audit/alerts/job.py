@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from django.db import transaction
 
 from audit.alerts.evaluate import (
-    Reading,
+    MeasuredValue,
     build_search,
     describe_rule,
     does_fire,
@@ -67,7 +67,7 @@ def end_alert_of(rule: CeAlertRule) -> None:
         _end(alert, rule, _End.RULE)
 
 
-def _open(rule: CeAlertRule, reading: Reading) -> CeAlert:
+def _open(rule: CeAlertRule, reading: MeasuredValue) -> CeAlert:
     value = reading.value
     assert value is not None
     return CeAlert.objects.create(

@@ -8,7 +8,7 @@ from typing import Any
 from audit.models import CeAlertMessage
 from convengine.engine.turn.codec import dumps
 from convengine.server.deployment import conf
-from convengine.server.executors.http_client import Call, fetch
+from convengine.server.executors.http_client import HttpCall, fetch
 from convengine.server.executors.http_connections import connection
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 
@@ -25,7 +25,7 @@ async def send_webhook(message: CeAlertMessage) -> None:
     if target.secret:
         headers[SIGNATURE] = sign_body(body, target.secret, int(time.time()))
     key = str(message.pk)
-    await fetch(Call(target.target(""), "POST", ONE_ATTEMPT, target.name, headers, body=body, idempotency_key=key))
+    await fetch(HttpCall(target.target(""), "POST", ONE_ATTEMPT, target.name, headers, body=body, idempotency_key=key))
 
 
 def build_body(message: CeAlertMessage) -> dict[str, Any]:

@@ -27,7 +27,7 @@ _NAMES, _WORDS = ("participant", "remote_jid"), ("q", "text", "query")
 _LISTS_OF_PEOPLE = ("/ceconversation/", "/cethread/")
 
 
-class Match(Enum):
+class ParticipantMatch(Enum):
     """What a search says of a participant."""
 
     NO = "It is about something else."
@@ -53,13 +53,13 @@ def _read_texts(search: str, path: str) -> _Texts:
     return _Texts(names, [text for parameter, text in pairs if parameter in _WORDS and parameter not in named])
 
 
-def match_search(search: str, path: str, participant: str) -> Match:
+def match_search(search: str, path: str, participant: str) -> ParticipantMatch:
     """Whether a stored search is about a participant. The strongest parameter counts."""
     names, words = _read_texts(search, path)
     if any(_is_whole(text, participant) for text in (*names, *words)):
-        return Match.YES
+        return ParticipantMatch.YES
     is_maybe = any(_is_part(text, participant) for text in names) or any(_mentions(text, participant) for text in words)
-    return Match.MAYBE if is_maybe else Match.NO
+    return ParticipantMatch.MAYBE if is_maybe else ParticipantMatch.NO
 
 
 def _is_whole(text: str, participant: str) -> bool:
@@ -85,13 +85,13 @@ def erase_searches(participant: str, by: str, reason: str) -> Iterator[Counts]:
         saved = {row.pk: match_search(row.query, "", participant) for row in CeSavedSearch.objects.iterator()}
         entries = CeAccessLog.objects.exclude(search="").values_list("pk", "search", "path")
         logged = {pk: match_search(search, path, participant) for pk, search, path in entries.iterator()}
-        certain = [pk for pk, match in saved.items() if match is Match.YES]
+        certain = [pk for pk, match in saved.items() if match is ParticipantMatch.YES]
         delete_saved_searches(certain, by, reason)
-        emptied = [pk for pk, match in logged.items() if match is Match.YES]
+        emptied = [pk for pk, match in logged.items() if match is ParticipantMatch.YES]
         undecided = {
             model._meta.db_table: pks
             for model, matches in ((CeAccessLog, logged), (CeSavedSearch, saved))
-            if (pks := [pk for pk, match in matches.items() if match is Match.MAYBE])
+            if (pks := [pk for pk, match in matches.items() if match is ParticipantMatch.MAYBE])
         }
         empty_searches(emptied, by, reason)
         removals.note_undecided(undecided, by, reason)

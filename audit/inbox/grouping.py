@@ -65,7 +65,7 @@ class Wording:
 
 
 @dataclass
-class Group:
+class WordingGroup:
     """Wordings that are alike, the most frequent first."""
 
     wordings: list[Wording]
@@ -97,7 +97,7 @@ class Group:
         return self.leader.workspace
 
 
-def group_by_meaning(messages: Sequence[Message]) -> list[Group]:
+def group_by_meaning(messages: Sequence[Message]) -> list[WordingGroup]:
     """A group for each meaning, largest first. Bare answers, and messages without words, are in none."""
     by_count = sorted(_list_wordings(messages), key=lambda wording: (-len(wording.messages), wording.first_turn))
     teachable = map(_without_bare_answers, (wording for wording in by_count[:MOST_WORDINGS] if wording.words))
@@ -105,7 +105,7 @@ def group_by_meaning(messages: Sequence[Message]) -> list[Group]:
     groups: dict[int, list[Wording]] = defaultdict(list)
     for number, wording in zip(_number_meanings([wording.newest.text for wording in wordings]), wordings, strict=True):
         groups[number].append(wording)
-    return _sort_groups(Group(_sort_wordings(members)) for members in groups.values())
+    return _sort_groups(WordingGroup(_sort_wordings(members)) for members in groups.values())
 
 
 def _number_meanings(texts: Sequence[str]) -> Iterator[int]:
@@ -136,13 +136,13 @@ def _without_bare_answers(wording: Wording) -> Wording:
     return Wording(wording.words, [message for message in wording.messages if message.text not in bare])
 
 
-def group_by_subject(messages: Iterable[Message]) -> list[Group]:
+def group_by_subject(messages: Iterable[Message]) -> list[WordingGroup]:
     """A group for each field or row that the messages met, largest first."""
     by_subject: dict[Subject, list[Message]] = defaultdict(list)
     for message in messages:
         by_subject[message.subject].append(message)
     return _sort_groups(
-        Group(_sort_wordings(_list_wordings(members)), subject) for subject, members in by_subject.items()
+        WordingGroup(_sort_wordings(_list_wordings(members)), subject) for subject, members in by_subject.items()
     )
 
 
@@ -161,7 +161,7 @@ def _sort_wordings(wordings: Iterable[Wording]) -> list[Wording]:
     return sorted(wordings, key=lambda wording: (-len(wording.messages), -wording.newest.turn))
 
 
-def _sort_groups(groups: Iterable[Group]) -> list[Group]:
+def _sort_groups(groups: Iterable[WordingGroup]) -> list[WordingGroup]:
     return sorted(groups, key=lambda group: (-len(group.messages), -group.leader.turn, group.subject))
 
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from audit.inbox.collect import BY_WORDS, RECHECKED, read_messages
-from audit.inbox.grouping import Group, Message, Subject, group_by_meaning, group_by_subject
+from audit.inbox.grouping import Message, Subject, WordingGroup, group_by_meaning, group_by_subject
 from audit.inbox.status import settle
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
@@ -72,7 +72,7 @@ def _update_kind(kind: CeInboxGroup.Kind, now: datetime) -> Counts:
     return {"messages": len(messages), "groups": len(groups)}
 
 
-def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[int]:
+def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[WordingGroup]) -> set[int]:
     """The turns of the leaders that a phrase gives exactly one intent today, or any where none was known; and of those
     that a section of a document is asked as.
     """
@@ -90,8 +90,8 @@ def _list_understood(kind: CeInboxGroup.Kind, groups: Sequence[Group]) -> set[in
 
 
 def _store_groups(
-    kind: CeInboxGroup.Kind, groups: Sequence[Group], understood: Set[int], now: datetime
-) -> list[tuple[CeInboxGroup, Group]]:
+    kind: CeInboxGroup.Kind, groups: Sequence[WordingGroup], understood: Set[int], now: datetime
+) -> list[tuple[CeInboxGroup, WordingGroup]]:
     """Store the largest groups, each in the row of the group that it was before; `understood`: their leaders' turns."""
     of_kind = CeInboxGroup.objects.select_for_update().filter(kind=kind).order_by("id")
     stored = {(row.workspace_id, row.fingerprint): row for row in of_kind}
@@ -114,7 +114,7 @@ def _read_counted(row: CeInboxGroup) -> list[Any]:
     return [getattr(row, name) for name in _COUNTED]
 
 
-def _find_row(kind: CeInboxGroup.Kind, group: Group, stored: Mapping[_Key, CeInboxGroup]) -> CeInboxGroup:
+def _find_row(kind: CeInboxGroup.Kind, group: WordingGroup, stored: Mapping[_Key, CeInboxGroup]) -> CeInboxGroup:
     """The stored row with one of the wordings, rather a decided one; else a new row."""
     contents = _list_contents(kind, group)
     keys = [(group.workspace, make_fingerprint(content)) for content in contents]
@@ -143,7 +143,7 @@ def _find_row(kind: CeInboxGroup.Kind, group: Group, stored: Mapping[_Key, CeInb
     )
 
 
-def _list_contents(kind: CeInboxGroup.Kind, group: Group) -> list[str]:
+def _list_contents(kind: CeInboxGroup.Kind, group: WordingGroup) -> list[str]:
     """What identifies a group: each of its wordings, or what its messages met."""
     if kind not in BY_WORDS:
         return ["\0".join((kind, *group.subject))]
@@ -152,7 +152,7 @@ def _list_contents(kind: CeInboxGroup.Kind, group: Group) -> list[str]:
     return [f"{prefix}{wording.words}" for wording in group.wordings]
 
 
-def _update_row(row: CeInboxGroup, group: Group, understood: Set[int], now: datetime) -> CeInboxGroup:
+def _update_row(row: CeInboxGroup, group: WordingGroup, understood: Set[int], now: datetime) -> CeInboxGroup:
     times = [message.at for message in group.messages]
     row.leader, row.examples = group.leader.turn, [message.turn for message in group.examples]
     row.messages, row.wordings = len(times), len(group.wordings)

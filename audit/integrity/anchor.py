@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 from django.db.models import Q
 
 from audit.integrity.conversation_facts import RetentionCuts
-from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.findings import IntegrityFinding, create_table_finding
 from audit.models import CeChainBase, CeLedger
 from audit.seal import read_seal
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory
@@ -87,7 +87,7 @@ def write_anchor(file: Path, roots: Iterable[CeLedger]) -> int:
     return count
 
 
-def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Finding]:
+def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[IntegrityFinding]:
     """Where the stored chains differ from the ones in the file, and the roots in it that the ledger no longer has.
 
     With `only`, the chains of that conversation alone, and no roots. Raises OSError, UnreadableAnchor.
@@ -103,7 +103,7 @@ def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Findin
             yield create_table_finding(ANCHOR.missing, CeLedger._meta.db_table, at, text)
 
 
-def compare_ends(ends: Iterator[ChainEnd], source: Source) -> Generator[Finding, None, set[uuid.UUID]]:
+def compare_ends(ends: Iterator[ChainEnd], source: Source) -> Generator[IntegrityFinding, None, set[uuid.UUID]]:
     """Where the stored chains differ from recorded ends.
 
     Returns the missing conversations that are old enough to have been removed by rule.
@@ -126,10 +126,10 @@ def compare_ends(ends: Iterator[ChainEnd], source: Source) -> Generator[Finding,
             what = f"{'turn' if end.kind == _TURNS else 'addition'} {end.number}"
             if end in missing:
                 text = f"The {source.name} has {what}, which is missing: the end or all of the chain was removed."
-                yield Finding(source.missing, end.conversation_id, text, turn_no)
+                yield IntegrityFinding(source.missing, end.conversation_id, text, turn_no)
             elif stored_hash is not None and stored_hash != end.hash:
                 text = f"The chain up to {what} does not match the {source.name}."
-                yield Finding(source.differs, end.conversation_id, text, turn_no)
+                yield IntegrityFinding(source.differs, end.conversation_id, text, turn_no)
     return aged
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from audit import seal as seals
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts
-from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.findings import IntegrityFinding, create_table_finding
 from audit.integrity.read_record import INDEX, Row
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import parse_entries
@@ -59,7 +59,7 @@ class ChainWalk:
     cuts: RetentionCuts
     facts: ConversationFacts
     releases: ReleaseHashes
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[IntegrityFinding] = field(default_factory=list)
     turns: int = 0
     erased: int = 0
     #: The numbers and the releases of its turns.
@@ -209,15 +209,15 @@ class ChainWalk:
         ]
         reported = len(self.findings)
         for seq in _list_missing(row, seal, entries)[:20]:
-            self.findings.append(Finding("EVENT_MISSING", self.key, "It was removed.", row["turn_no"], seq))
+            self.findings.append(IntegrityFinding("EVENT_MISSING", self.key, "It was removed.", row["turn_no"], seq))
         for before, entry in pairwise([{"seq": 0}, *entries]):
             number, stage = entry["seq"], str(entry.get("stage"))
             if number == before["seq"] or number > row["last_seq"]:
                 text = "It was added after the turn was sealed."
-                self.findings.append(Finding("EVENT_ADDED", self.key, text, row["turn_no"], number, stage))
+                self.findings.append(IntegrityFinding("EVENT_ADDED", self.key, text, row["turn_no"], number, stage))
             elif number < before["seq"]:
                 text = f"It and event {before['seq']} {before.get('stage')} were swapped."
-                self.findings.append(Finding("EVENTS_SWAPPED", self.key, text, row["turn_no"], number, stage))
+                self.findings.append(IntegrityFinding("EVENTS_SWAPPED", self.key, text, row["turn_no"], number, stage))
         if len(self.findings) == reported:
             self._add_finding("EVENT_CHANGED", "The events of the turn do not match its seal.", row["turn_no"])
 
@@ -247,4 +247,4 @@ class ChainWalk:
             self._add_finding("DECIDING_ROWS_CHANGED", text, rows[0]["turn_no"])
 
     def _add_finding(self, code: str, message: str, turn_no: int | None = None) -> None:
-        self.findings.append(Finding(code, self.key, message, turn_no))
+        self.findings.append(IntegrityFinding(code, self.key, message, turn_no))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
 
-from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.findings import IntegrityFinding, create_table_finding
 from audit.integrity.ledger_entries import Ledger
 from audit.models import CeAccessLog, CeChain, CeLedger, CeMcpUserFeedback, CeSealedState
 from audit.record.sealed_states import hash_rows, list_models
@@ -27,7 +27,7 @@ class _Link(NamedTuple):
     is_whole: bool = True
 
 
-def verify_chains(ledger: Ledger) -> Iterator[Finding]:
+def verify_chains(ledger: Ledger) -> Iterator[IntegrityFinding]:
     """Verify all chains, and the rows whose states they have."""
     chains = {row.pk: row for row in read_rows(CeChain.objects.all())}
     for entries in list_entries():
@@ -58,7 +58,7 @@ def _list_names(entries: Any, chains: Mapping[str, CeChain]) -> set[str]:
     }
 
 
-def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger) -> Iterator[Finding]:
+def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger) -> Iterator[IntegrityFinding]:
     """Verify the entries of one chain against each other, against its stored end, and against the ledger.
 
     `chain` is the row with that end, None if it does not exist.
@@ -83,7 +83,7 @@ def _verify_chain(name: str, entries: Any, chain: CeChain | None, ledger: Ledger
 
 def _verify_links(
     table: str, last: bytes | None, links: Iterable[_Link], listed: dict[int, bytes]
-) -> Generator[Finding, None, bytes | None]:
+) -> Generator[IntegrityFinding, None, bytes | None]:
     """Verify each entry, and that it follows from the one before it. Returns the hash of the last link.
 
     `last` is the hash before the first one. `listed` has the ends that the ledger lists; those that exist are taken
@@ -114,7 +114,7 @@ def _read_links(entries: Any, emptied: set[int]) -> Iterator[_Link]:
         yield _Link(row["pk"], seal.previous, seal.hash, is_lawful and seal.matches(model.encode_values(row)))
 
 
-def _verify_states() -> Iterator[Finding]:
+def _verify_states() -> Iterator[IntegrityFinding]:
     """Verify rows that may change: each change began with the state before it, and the last one made the row."""
     models = {model._meta.db_table: model for model in list_models()}
     states: dict[str, dict[str, str | None]] = {table: {} for table in models}
@@ -139,7 +139,7 @@ def _list_changes(hashes: Any) -> Iterator[tuple[str, str | None, str | None]]:
 
 def _compare_states(
     model: type[SealedStateModel], key: str, sealed: str | None, actual: str | None, when: str = ""
-) -> Iterator[Finding]:
+) -> Iterator[IntegrityFinding]:
     """Report a row that is not in its sealed state. A state is a hash, or None for a row that does not exist.
 
     `when` ends the sentence of the finding, and begins with a comma.

@@ -52,7 +52,7 @@ _TABLES = {
 
 
 @dataclass(frozen=True)
-class Finding:
+class IntegrityFinding:
     """One finding."""
 
     code: str
@@ -98,6 +98,6 @@ class Finding:
         return f"{self.code}: {self.table}: conversation {self.conversation_id}{turn}{event}: {self.message}"
 
 
-def create_table_finding(code: str, table: str, row: object, message: str) -> Finding:
+def create_table_finding(code: str, table: str, row: object, message: str) -> IntegrityFinding:
     """A finding about a row of another table than those of conversations and turns."""
-    return Finding(code, None, message, other_table=table, other_row=str(row))
+    return IntegrityFinding(code, None, message, other_table=table, other_row=str(row))

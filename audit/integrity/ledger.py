@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Max
 
 from audit.integrity import anchor
-from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.findings import IntegrityFinding, create_table_finding
 from audit.integrity.ledger_entries import Ledger
 from audit.integrity.signed_rows import pack_new_rows
 from audit.models import CeChain, CeErasure, CeLedger
@@ -106,7 +106,7 @@ def _hash_root(before: str, detail: str, ends: bytes, rows: bytes) -> str:
 # --- verify -----------------------------------------------------------------------------------------------------
 
 
-def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Finding]:
+def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[IntegrityFinding]:
     """Where the record differs from the ledger: conversations, releases, and the ledger's own entries.
 
     With `only`, that conversation alone.
@@ -129,7 +129,7 @@ def compare_ledger(ledger: Ledger, only: uuid.UUID | None = None) -> Iterator[Fi
         yield create_table_finding("LEDGER_MISSING", CeConversation._meta.db_table, "several", text)
 
 
-def _verify_roots(ledger: Ledger) -> Iterator[Finding]:
+def _verify_roots(ledger: Ledger) -> Iterator[IntegrityFinding]:
     """Compute the hash of each root again, oldest first."""
     before = ""
     for root in ledger.roots:
@@ -139,7 +139,7 @@ def _verify_roots(ledger: Ledger) -> Iterator[Finding]:
         before = root.root
 
 
-def _find_missing_entries(ledger: Ledger) -> Iterator[Finding]:
+def _find_missing_entries(ledger: Ledger) -> Iterator[IntegrityFinding]:
     """Entries that other tables prove: the ledger may have been emptied with the end of its chain."""
     conversations, kind = CeConversation._meta.db_table, CeLedger.Kind.ERASURE
     noted = {entry.ids_hash for entry in ledger.entries if (entry.kind, entry.table_name) == (kind, conversations)}

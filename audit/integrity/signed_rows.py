@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from audit.integrity.conversation_facts import RetentionCuts
-from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.findings import IntegrityFinding, create_table_finding
 from audit.integrity.ledger_entries import Ledger
 from audit.models import CeChainBase, CeChainCut, CeErasure, CeSealedState
 from convengine.server.database.signed_rows import SignedState
@@ -104,7 +104,7 @@ def _list_settled(lifetime: _Lifetime, last: int, before: datetime) -> Iterator[
             yield row["pk"], int(row[lifetime.deciding].timestamp()), row.get(lifetime.owner, 0)
 
 
-def verify_rows(ledger: Ledger) -> Iterator[Finding]:
+def verify_rows(ledger: Ledger) -> Iterator[IntegrityFinding]:
     """Verify the proofs of all rows, and report rows that roots list and that are missing without a reason."""
     for lifetime in _LIFETIMES.values():
         yield from _verify_proofs(lifetime.model._base_manager.all())
@@ -114,7 +114,7 @@ def verify_rows(ledger: Ledger) -> Iterator[Finding]:
     yield from _find_missing(ledger)
 
 
-def verify_rows_of(conversation_id: uuid.UUID) -> Iterator[Finding]:
+def verify_rows_of(conversation_id: uuid.UUID) -> Iterator[IntegrityFinding]:
     """Verify the proofs of the rows that belong to a conversation, with the thread of its participant."""
     for model in (CePendingActionExecution, CeIdempotency):
         yield from _verify_proofs(model._base_manager.filter(conversation_id=conversation_id))
@@ -124,7 +124,7 @@ def verify_rows_of(conversation_id: uuid.UUID) -> Iterator[Finding]:
         yield from _verify_proofs(CeThread._base_manager.filter(**thread))
 
 
-def _verify_proofs(rows: Any, most: int = _ROWS) -> Iterator[Finding]:
+def _verify_proofs(rows: Any, most: int = _ROWS) -> Iterator[IntegrityFinding]:
     """Verify the proof of each row of a query, page by page. A row without one was not written by the product."""
     table, name = rows.model._meta.db_table, rows.model._meta.verbose_name
     page = read_rows(rows.order_by("pk")[:most])
@@ -138,7 +138,7 @@ def _verify_proofs(rows: Any, most: int = _ROWS) -> Iterator[Finding]:
         page = read_rows(rows.filter(pk__gt=page[-1].pk).order_by("pk")[:most])
 
 
-def _find_missing(ledger: Ledger) -> Iterator[Finding]:
+def _find_missing(ledger: Ledger) -> Iterator[IntegrityFinding]:
     """Report listed rows that are gone, except for those that were erased, too old, or removed with their owner."""
     cuts, now = RetentionCuts.read(), database_time()
     erased = {table: ledger.list_erased(table) for table in _LIFETIMES}

@@ -11,7 +11,7 @@ from django.db import connection
 from audit.integrity.chain_walk import ChainWalk, ReleaseHashes
 from audit.integrity.chains import list_entries, verify_chains
 from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts, read_conversation_facts
-from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.findings import IntegrityFinding, create_table_finding
 from audit.integrity.ledger import compare_ledger
 from audit.integrity.ledger_entries import Ledger
 from audit.integrity.read_record import TURNS, read_chunks
@@ -46,7 +46,7 @@ class Report:
     #: Conversations with findings, and findings about other tables.
     damaged: int = 0
     #: At most MAX_FINDINGS of them.
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[IntegrityFinding] = field(default_factory=list)
 
     @property
     def intact(self) -> bool:
@@ -64,7 +64,7 @@ class Report:
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.findings += other.findings[: MAX_FINDINGS - len(self.findings)]
 
-    def add_findings(self, findings: Iterable[Finding]) -> None:
+    def add_findings(self, findings: Iterable[IntegrityFinding]) -> None:
         """Add findings about other tables."""
         for finding in findings:
             self.damaged += 1

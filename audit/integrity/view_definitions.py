@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from django.db import connection, transaction
 
-from audit.integrity.findings import Finding, create_table_finding
+from audit.integrity.findings import IntegrityFinding, create_table_finding
 from audit.record.sql_views import VIEWS, list_changed_functions, list_view_stmts
 
 
-def verify_views() -> Iterator[Finding]:
+def verify_views() -> Iterator[IntegrityFinding]:
     """Report the views and their functions whose definitions were changed or removed."""
     statements = list_view_stmts(connection.vendor)
     read = _read_postgresql if connection.vendor == "postgresql" else _read_sqlite

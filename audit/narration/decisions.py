@@ -191,7 +191,7 @@ class Candidate:
 
 
 @dataclass
-class Choice:
+class NarratedChoice:
     """What the events say of one choice: a DECISION event, or one pass of a phase of rules."""
 
     kind: str
@@ -207,7 +207,7 @@ class Choice:
 class Decision:
     """One choice of a turn with the rows of its release."""
 
-    choice: Choice
+    choice: NarratedChoice
     table: str
     #: The listed rows: winners, then tested ones that lost, then those whose reason is derived.
     candidates: Sequence[Candidate]
@@ -334,15 +334,15 @@ def role_label(role: str) -> str:
     return _SUBJECTS.get(role) or in_words(role)
 
 
-def list_choices(events: Sequence[Event]) -> list[Choice]:
+def list_choices(events: Sequence[Event]) -> list[NarratedChoice]:
     """The choices in a turn's events. The events of one pass of rules are one choice."""
-    choices: list[Choice] = []
+    choices: list[NarratedChoice] = []
     is_pass_open = False
     for event in events:
         if event.name == DECISION:
             winner = event.payload.get("winner")
             winners = [winner] if winner is not None else []
-            choices.append(Choice(event.payload["kind"], event, event.payload, winners=winners))
+            choices.append(NarratedChoice(event.payload["kind"], event, event.payload, winners=winners))
             is_pass_open = False
         elif event.name in (RULE_MATCH, RULE_NO_MATCH):
             source, number = event.row.stage.partition(" (")[2].rstrip(")"), event.payload.get("pass")
@@ -353,7 +353,7 @@ def list_choices(events: Sequence[Event]) -> list[Choice]:
     return choices
 
 
-def _begin_pass(event: Event, source: str, number: int | None) -> Choice:
+def _begin_pass(event: Event, source: str, number: int | None) -> NarratedChoice:
     """The choice of the pass with this number that begins with this event, with no rule yet."""
     key = event.payload.get("key") or {
         "phase": event.payload.get("rulePhase"),
@@ -361,10 +361,10 @@ def _begin_pass(event: Event, source: str, number: int | None) -> Choice:
         "state": event.payload.get("state"),
     }
     payload: dict[str, Json] = {"key": key, "candidates": [], "cut": {}}
-    return Choice(DecisionKind.RULE.value, event, payload, source, number)
+    return NarratedChoice(DecisionKind.RULE.value, event, payload, source, number)
 
 
-def _add_event(rule_pass: Choice, event: Event) -> None:
+def _add_event(rule_pass: NarratedChoice, event: Event) -> None:
     """Add the rules of an event to their pass: one that held, all that did not hold, or one of these."""
     payload, candidates = event.payload, rule_pass.payload["candidates"]
     if event.name == RULE_MATCH:
@@ -384,7 +384,7 @@ def _add_event(rule_pass: Choice, event: Event) -> None:
         )
 
 
-def _build_decision(choice: Choice, snapshot: Snapshot, limit: int) -> Decision:
+def _build_decision(choice: NarratedChoice, snapshot: Snapshot, limit: int) -> Decision:
     """One decision with at most `limit` candidates, the others counted; with 0 no row is read."""
     table = _KINDS[choice.kind][0].table
     text = choice.event.state.get("userText")

@@ -74,7 +74,7 @@ class MovedShare(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ReleaseComparison:
     """The turns of some releases, beside those of the releases before them."""
 
     after: ReleaseGroup
@@ -155,7 +155,7 @@ def choose_period(release: ReleaseNote) -> Selection:
     return Selection(floor_hour(release.at - WINDOW), _ceil_hour(release.at + WINDOW))
 
 
-def compare_release(release: ReleaseNote) -> Comparison | None:
+def compare_release(release: ReleaseNote) -> ReleaseComparison | None:
     """The turns of a release and of those before it, or of both sides of a gradual one. Returns None if it had none.
 
     Releases with too few turns are compared together with others.
@@ -165,10 +165,10 @@ def compare_release(release: ReleaseNote) -> Comparison | None:
         parent = release.gradual.parent_version
         after = _join_releases(each for each in releases if each[0] == release.number)
         before = _join_releases(each for each in releases if each[0] <= parent)
-        return Comparison(after, before, is_gradual=True) if after else None
+        return ReleaseComparison(after, before, is_gradual=True) if after else None
     groups = group_releases(releases)
     index = next((index for index, group in enumerate(groups) if group.first <= release.number <= group.last), None)
-    return None if index is None else Comparison(groups[index], groups[index - 1] if index else None)
+    return None if index is None else ReleaseComparison(groups[index], groups[index - 1] if index else None)
 
 
 def _join_releases(releases: Iterable[tuple[int, Totals]]) -> ReleaseGroup | None:
@@ -198,7 +198,7 @@ def effect_url(number: int) -> str:
     return reverse("admin:audit_ceaudit_effect", args=[number])
 
 
-def describe_effect(comparison: Comparison, shifts: Sequence[IntentShift]) -> ReleaseEffect:
+def describe_effect(comparison: ReleaseComparison, shifts: Sequence[IntentShift]) -> ReleaseEffect:
     """The effect for other pages, with the `shifts` of intents that are to be named."""
     after, before = comparison.after, comparison.before
     rates = [
@@ -213,7 +213,7 @@ def describe_effect(comparison: Comparison, shifts: Sequence[IntentShift]) -> Re
     )
 
 
-def _list_shifts(comparison: Comparison) -> list[IntentShift]:
+def _list_shifts(comparison: ReleaseComparison) -> list[IntentShift]:
     """The intents that have other messages because of a release: users may also ask something else since then.
 
     Empty if no intent lost messages: those that nobody understood before got better. Empty too if no change is clear,
@@ -250,11 +250,11 @@ def _find_shifts(groups: Sequence[ReleaseGroup]) -> Mapping[int, Sequence[Intent
     return shifts
 
 
-def _split_at(groups: Sequence[ReleaseGroup], index: int) -> Comparison:
+def _split_at(groups: Sequence[ReleaseGroup], index: int) -> ReleaseComparison:
     """Compares all turns from a group onwards with all earlier ones."""
     before, after = (sum((group.totals for group in part), Totals()) for part in (groups[:index], groups[index:]))
     whole = ReleaseGroup(groups[0].first, groups[index - 1].last, before)
-    return Comparison(groups[index]._replace(totals=after), whole, is_open=True)
+    return ReleaseComparison(groups[index]._replace(totals=after), whole, is_open=True)
 
 
 def find_turning_point(measure: Measure, groups: Sequence[ReleaseGroup]) -> tuple[ReleaseEffect | None, str]:
@@ -279,7 +279,7 @@ def list_effects(groups: Sequence[ReleaseGroup], since_release: int) -> Iterator
     shifts = _find_shifts(groups)
     for index in range(len(groups) - 1, 0, -1):
         if groups[index].last >= since_release:
-            comparison = Comparison(groups[index], groups[index - 1])
+            comparison = ReleaseComparison(groups[index], groups[index - 1])
             yield describe_effect(comparison, shifts.get(comparison.after.last, ()))
 
 

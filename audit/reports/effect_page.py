@@ -9,9 +9,9 @@ from django.template.response import TemplateResponse
 
 from audit.models import CeTurnCount
 from audit.reports.effect import (
-    Comparison,
     MovedShare,
     RateEffect,
+    ReleaseComparison,
     ReleaseGroup,
     choose_period,
     compare_release,
@@ -62,7 +62,7 @@ def effect_page(request: HttpRequest, number: int) -> HttpResponse:
     return TemplateResponse(request, "audit/effect.html", {**admin.site.each_context(request), **context})
 
 
-def _describe(comparison: Comparison, release: ReleaseNote) -> dict[str, Any]:
+def _describe(comparison: ReleaseComparison, release: ReleaseNote) -> dict[str, Any]:
     """What the template needs of a comparison. At most 20 of the releases that are judged together are listed."""
     others = [number for number in range(comparison.after.first, comparison.after.last + 1) if number != release.number]
     intents = [(name_intent(share.name), share) for share in comparison.list_moved(INTENT)]
@@ -79,7 +79,7 @@ def _describe(comparison: Comparison, release: ReleaseNote) -> dict[str, Any]:
     }
 
 
-def _build_line(rate: RateEffect, comparison: Comparison, period: Selection) -> RateLine:
+def _build_line(rate: RateEffect, comparison: ReleaseComparison, period: Selection) -> RateLine:
     """A rate with its searches, for the sides whose turns a search lists exactly."""
 
     def link(group: ReleaseGroup | None, share: Proportion) -> str:
@@ -95,7 +95,7 @@ def link_rate(measure: Measure, period: Selection, release: int) -> str:
     return "" if measure.search is None else period.search_url(**measure.search, release=str(release))
 
 
-def _summarise(comparison: Comparison) -> str:
+def _summarise(comparison: ReleaseComparison) -> str:
     """The effect in words: each rate that differs, or why nothing can be said."""
     if comparison.before is None:
         return "There is nothing to compare with: no earlier release had turns in the 30 days before."

@@ -14,7 +14,17 @@ from audit.models import CeCountProgress
 from audit.reports.chart import BarChart, draw_bars
 from audit.reports.measures import Measure
 from audit.reports.release_marks import ReleaseMark, mark_releases
-from audit.reports.report import Group, Period, Report, Selection, Totals, Unit, build_report, list_groups, read_days
+from audit.reports.report import (
+    Period,
+    Report,
+    Selection,
+    Totals,
+    TurnGroup,
+    Unit,
+    build_report,
+    list_groups,
+    read_days,
+)
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest
 from audit.reports.topics import OVERVIEW, TOPICS, WORDINGS, Chart, Table, Topic
 from convengine.server.admin_site.pages import SidebarEntry, page
@@ -210,7 +220,7 @@ def _build_number(
     return ReportNumber(measure, number, url, measure.read_share(totals), base)
 
 
-def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
+def _list_groups(wanted: ReportRequest, table: Table) -> list[TurnGroup]:
     """The groups with any number but zero, those with the most of the first measure first; then all that have none."""
     # An intent has turns of many kinds, but only those of the first measure matter.
     deciding = table.measures if table.dimension.column == "value" else table.measures[:1]
@@ -222,7 +232,7 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[Group]:
     groups.sort(key=lambda group: [-(measure.read_number(group.totals) or 0) for measure in table.measures])
     wording = WORDINGS[table.dimension]
     others = wording.list_names() - {group.name for group in groups} if wording.list_names else ()
-    return [*groups, *(Group(name, Totals()) for name in sorted(others, key=wording.name))]
+    return [*groups, *(TurnGroup(name, Totals()) for name in sorted(others, key=wording.name))]
 
 
 def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:

@@ -169,7 +169,7 @@ class Period:
 
 
 @dataclass(frozen=True)
-class Group:
+class TurnGroup:
     """The turns with one intent, state, error or release."""
 
     name: str
@@ -208,7 +208,7 @@ class Report:
     selection: Selection
     periods: Sequence[Period]
     #: The groups of each dimension.
-    groups: Mapping[Dimension, Sequence[Group]] = field(default_factory=dict)
+    groups: Mapping[Dimension, Sequence[TurnGroup]] = field(default_factory=dict)
 
     @property
     def totals(self) -> Totals:
@@ -268,7 +268,7 @@ def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, date
     return since, max(min(end, floor_hour(now) + timedelta(hours=1)), since + timedelta(hours=1))
 
 
-def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bool = False) -> list[Group]:
+def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bool = False) -> list[TurnGroup]:
     """The groups of a dimension, most turns first. One query.
 
     `has_durations` counts only for a dimension that is a column; others have the kinds that they declare.
@@ -289,7 +289,7 @@ def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bo
         # What is counted from a millisecond on took less in all other turns.
         of_value.add(CeTurnCount.TURN, TurnStatus.OK.value, whole)
         of_value.add(CeTurnCount.TIME, "0", whole - of_value.count(CeTurnCount.TIME))
-    return [Group(*each) for each in sorted(totals.items(), key=lambda item: (-item[1].turns, item[0]))]
+    return [TurnGroup(*each) for each in sorted(totals.items(), key=lambda item: (-item[1].turns, item[0]))]
 
 
 def read_days(kinds: Iterable[str], names: Iterable[str]) -> dict[str, tuple[datetime, datetime]]:

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from audit.record.model_calls import sum_call_costs
 from audit.search.text_query import TextQuery
-from audit.search.walk import Match
+from audit.search.walk import TurnMatch
 from audit.timeline.addresses import timeline_url, turn_url
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
@@ -42,7 +42,7 @@ class TurnLine(NamedTuple):
     timeline: str
 
 
-def read_turns(matches: Iterable[Match]) -> list[CeConversationHistory]:
+def read_turns(matches: Iterable[TurnMatch]) -> list[CeConversationHistory]:
     """The records of matches, in order, with their conversations. One query."""
     numbers = [match.history_id for match in matches]
     turns = CeConversationHistory.objects.filter(pk__in=numbers).select_related("conversation").only(*_COLUMNS)
@@ -50,7 +50,7 @@ def read_turns(matches: Iterable[Match]) -> list[CeConversationHistory]:
     return [by_number[number] for number in numbers if number in by_number]
 
 
-def build_lines(matches: Sequence[Match], text_query: TextQuery | None) -> list[TurnLine]:
+def build_lines(matches: Sequence[TurnMatch], text_query: TextQuery | None) -> list[TurnLine]:
     """One line per match whose turn still exists. Two queries."""
     turns = read_turns(matches)
     spent = sum_call_costs(turns)

@@ -37,7 +37,7 @@ class Cursor(NamedTuple):
         return f"{'n' if self.newer else 'o'}{self.code}{self.position}"
 
 
-class Match(NamedTuple):
+class TurnMatch(NamedTuple):
     """A matching turn."""
 
     position: int
@@ -56,7 +56,7 @@ _BATCHES = 20
 class TurnPage:
     """A page of turns, newest first."""
 
-    matches: Sequence[Match]
+    matches: Sequence[TurnMatch]
     #: Where the neighbours begin, or None.
     older: Cursor | None
     newer: Cursor | None
@@ -137,7 +137,7 @@ class _Walk:
 
     def page(self) -> TurnPage:
         """Walk until the page is full, nothing is left, or the limit is reached."""
-        matches: list[Match] = []
+        matches: list[TurnMatch] = []
         last: Candidate | None = None
         for batch in self._batches():
             last = batch[-1]
@@ -149,7 +149,7 @@ class _Walk:
         turns = CeConversationHistory.objects.filter(**{self.source.column: last.key})
         return self._page(matches, last.position, turns.values_list("created_at", flat=True).first())
 
-    def _page(self, matches: list[Match], on: int | None, paused: datetime | None) -> TurnPage:
+    def _page(self, matches: list[TurnMatch], on: int | None, paused: datetime | None) -> TurnPage:
         """The page, with the cursor to continue from `on`, None at the end. `paused` is that of the page."""
         onward = Cursor(self.newer, self.source.code, on) if on is not None else None
         begin = matches[0].position if matches else (self.cursor.position if self.cursor else None)
@@ -181,12 +181,14 @@ class _Walk:
             return EVENTS
         return TEXTS if self.search.text or self.search.cost is not None else RECORDS
 
-    def _select_matches(self, batch: Sequence[Candidate]) -> list[Match]:
+    def _select_matches(self, batch: Sequence[Candidate]) -> list[TurnMatch]:
         """The matching candidates, in order."""
         column = self.source.column
         fitting = {row[0]: row for row in self._records(batch, column)}
         matches = [
-            Match(candidate.position, *fitting[candidate.key][1:3]) for candidate in batch if candidate.key in fitting
+            TurnMatch(candidate.position, *fitting[candidate.key][1:3])
+            for candidate in batch
+            if candidate.key in fitting
         ]
         return self._newest_of_each(matches) if self.search.kind == CONVERSATIONS else matches
 
@@ -209,7 +211,7 @@ class _Walk:
         rows_with_texts = rows.values_list(*columns, "user_input", "assistant_output")
         return (row for row in rows_with_texts if wanted.matches_text(turn_text(row[3], row[4])))
 
-    def _newest_of_each(self, matches: Sequence[Match]) -> list[Match]:
+    def _newest_of_each(self, matches: Sequence[TurnMatch]) -> list[TurnMatch]:
         """Each conversation once, at its newest matching turn, as far as the walk knows newer ones."""
         newest = []
         newer = self._turns_with_newer_match(matches) if self.cursor else set()
@@ -219,7 +221,7 @@ class _Walk:
                 newest.append(match)
         return newest
 
-    def _turns_with_newer_match(self, matches: Sequence[Match]) -> set[int]:
+    def _turns_with_newer_match(self, matches: Sequence[TurnMatch]) -> set[int]:
         """Those of the turns whose conversation has a newer match, searched among a limited number of turns."""
         if not matches:
             return set()

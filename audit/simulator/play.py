@@ -23,7 +23,7 @@ from convengine.json_value import Json
 from convengine.play import play, scenario
 from convengine.play.comparison import Aspect, Summary, compare_turns, summarise
 from convengine.play.play import Message, PlayedConversation, PlayedTurn
-from convengine.play.seen_turn import Call
+from convengine.play.seen_turn import PortCall
 from convengine.play.stub_documents import ADDRESS, CallName, export_call, read_stub_answer
 from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.record_columns import answer_text, describe_named_position
@@ -38,7 +38,7 @@ class NamedCall:
     """A call of a model, task, tool or container, with the name that its stub has."""
 
     name: CallName
-    call: Call
+    call: PortCall
 
     @property
     def kind(self) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from convengine.play.seen_turn import Call
+from convengine.play.seen_turn import PortCall
 from convengine.play.stub_documents import CallName, export_answers, read_stub_answer
 from convengine.server.sessions.models import CeConversationHistory
 from convengine.server.turns.stored_recording import read_recording
@@ -46,6 +46,6 @@ def _read_answers(call: CallName) -> Iterator[RecordedAnswer]:
             tape = read_recording(turn.recording).tape
         except ValueError:
             continue
-        for section, stub in export_answers(Call(*entry) for entry in tape):
+        for section, stub in export_answers(PortCall(*entry) for entry in tape):
             if section == call.section and call.fits(stub):
                 yield RecordedAnswer(*read_stub_answer(stub), turn.conversation_id, turn.turn_no or 0, turn.created_at)

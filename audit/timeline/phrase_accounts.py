@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from audit.narration.decisions import Choice, list_choices
+from audit.narration.decisions import NarratedChoice, list_choices
 from audit.record.events import Event
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED
 from convengine.engine.steps.intents.stages import INTENT_RESOLVE_NEEDS_CLARIFICATION, INTENT_RESOLVED_BY_CLASSIFIER
@@ -55,12 +55,12 @@ def list_compared_texts(events: Sequence[Event], snapshot: Snapshot) -> Iterator
             }
 
 
-def _list_compared(events: Sequence[Event]) -> list[Choice]:
+def _list_compared(events: Sequence[Event]) -> list[NarratedChoice]:
     classified = (choice for choice in list_choices(events) if choice.kind == DecisionKind.CLASSIFIER)
     return [choice for choice in classified if "phrases" in choice.payload["key"]]
 
 
-def _read_confidences(choice: Choice) -> Mapping[Json, float] | None:
+def _read_confidences(choice: NarratedChoice) -> Mapping[Json, float] | None:
     """The recorded confidences by phrase. Returns None if they were masked."""
     recorded: dict[Json, float] = {}
     for candidate in choice.payload.get("candidates") or ():

@@ -15,7 +15,7 @@ from convengine.server.admin_site.record_columns import answer_text
 RowKey = tuple[str, str]
 
 
-class Kind(StrEnum):
+class DifferenceKind(StrEnum):
     """What of a turn differs first, in the order of the groups."""
 
     ERROR = "ERROR"
@@ -31,14 +31,14 @@ class Kind(StrEnum):
 
 
 #: What of a turn is compared, and the kind of its difference.
-KINDS: Mapping[Aspect, Kind] = {
-    Aspect.ERROR: Kind.ERROR,
-    Aspect.INTENT: Kind.INTENT,
-    Aspect.STATE: Kind.STATE,
-    Aspect.CALLS: Kind.ACTION,
-    Aspect.ANSWER: Kind.ANSWER,
-    Aspect.FIELDS: Kind.VALUES,
-    Aspect.REMEMBERED: Kind.VALUES,
+KINDS: Mapping[Aspect, DifferenceKind] = {
+    Aspect.ERROR: DifferenceKind.ERROR,
+    Aspect.INTENT: DifferenceKind.INTENT,
+    Aspect.STATE: DifferenceKind.STATE,
+    Aspect.CALLS: DifferenceKind.ACTION,
+    Aspect.ANSWER: DifferenceKind.ANSWER,
+    Aspect.FIELDS: DifferenceKind.VALUES,
+    Aspect.REMEMBERED: DifferenceKind.VALUES,
 }
 #: The kinds that are differences.
 DIFFERENCES = tuple(dict.fromkeys(KINDS.values()))

@@ -6,7 +6,15 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from audit.replay.replay import NotReplayable, find_subjects, play_elsewhere, restore_recording
-from audit.what_if.difference import DIFFERENCES, KINDS, Kind, RowKey, WhatIfTurn, find_cause, list_changed_rows
+from audit.what_if.difference import (
+    DIFFERENCES,
+    KINDS,
+    DifferenceKind,
+    RowKey,
+    WhatIfTurn,
+    find_cause,
+    list_changed_rows,
+)
 from audit.what_if.selection import TurnKey, read_turns
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
@@ -25,7 +33,7 @@ class ComparedTurn:
 
     key: TurnKey
     #: What differs first.
-    kind: Kind
+    kind: DifferenceKind
     #: The row that caused it, if one is known.
     cause: RowKey | None = None
     #: The calls that a recording cannot answer, or why it cannot run.
@@ -56,7 +64,7 @@ def _cache_releases() -> Callable[[int], Snapshot]:
 
 
 @dataclass
-class Comparison:
+class ConfigurationPair:
     """Two configurations to compare turns on. Holds the past releases that it reads."""
 
     new: Snapshot
@@ -87,25 +95,27 @@ class Comparison:
         """
         if record is None:
             text = "The turn is no longer stored."
-            return ComparedTurn(key, Kind.NOT_REPLAYABLE, notes=(text,), is_after_difference=is_after_difference)
+            return ComparedTurn(
+                key, DifferenceKind.NOT_REPLAYABLE, notes=(text,), is_after_difference=is_after_difference
+            )
         if record.source == EXTERNAL:
-            return ComparedTurn(key, Kind.SAME, is_after_difference=is_after_difference)
+            return ComparedTurn(key, DifferenceKind.SAME, is_after_difference=is_after_difference)
         try:
             recorded = restore_recording(record)
             old_snapshot = self.old or self._read_release(recorded.config_version)
             subjects = find_subjects(recorded, self._read_release)
         except (NotReplayable, LookupError) as refused:
             return ComparedTurn(
-                key, Kind.NOT_REPLAYABLE, notes=(str(refused),), is_after_difference=is_after_difference
+                key, DifferenceKind.NOT_REPLAYABLE, notes=(str(refused),), is_after_difference=is_after_difference
             )
         old, new = (_play(recorded, snapshot, subjects) for snapshot in (old_snapshot, self.new))
         changed = self._list_changed_rows(old_snapshot)
         notes = tuple(dict.fromkeys((*new.unanswered, *old.unanswered)))
         aspects = list(compare_turns(old.summary, new.summary, KINDS))
         if notes:
-            kind, has_cause = Kind.NEEDS_MODEL, bool(changed)
+            kind, has_cause = DifferenceKind.NEEDS_MODEL, bool(changed)
         else:
-            kind = KINDS[aspects[0]] if aspects else Kind.SAME
+            kind = KINDS[aspects[0]] if aspects else DifferenceKind.SAME
             has_cause = bool(aspects)
         return ComparedTurn(
             key,

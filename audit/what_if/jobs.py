@@ -14,8 +14,8 @@ from django.db import transaction
 from audit.models import CeErasure, CeWhatIf, CeWhatIfTurn
 from audit.search.form import FindForm
 from audit.search.query import SearchQuery
-from audit.what_if.difference import Kind
-from audit.what_if.engine import ComparedTurn, Comparison
+from audit.what_if.difference import DifferenceKind
+from audit.what_if.engine import ComparedTurn, ConfigurationPair
 from audit.what_if.selection import TurnKey, select_turns
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import to_plain
@@ -53,21 +53,21 @@ def describe_configuration(run: CeWhatIf) -> str:
     return f"{name} with {run.title or 'rows'} as in the form" if run.unsaved else name
 
 
-def read_comparison(run: CeWhatIf) -> Comparison:
+def read_comparison(run: CeWhatIf) -> ConfigurationPair:
     """The two configurations of a run as they are now. Raises LookupError if one does not exist any more."""
     # By table and key, as `pack_unsaved` stored them.
     unsaved: dict[str, dict[Any, Mapping[str, Any] | None]] = {}
     for table, pk, row in run.unsaved or ():
         unsaved.setdefault(table, {})[pk] = row
     new = named_configurations().read(ConfigurationName.parse(run.configuration), unsaved or None)
-    return Comparison(new, read_live() if run.base == CeWhatIf.Base.LIVE else None)
+    return ConfigurationPair(new, read_live() if run.base == CeWhatIf.Base.LIVE else None)
 
 
 def read_live() -> Snapshot:
     return named_configurations().read(ConfigurationName("live"))
 
 
-def hash_configurations(comparison: Comparison) -> list[str]:
+def hash_configurations(comparison: ConfigurationPair) -> list[str]:
     """The contents of both configurations; of each turn's own release, nothing."""
     return [comparison.new.content_hash, comparison.old.content_hash if comparison.old else ""]
 
@@ -131,7 +131,11 @@ def _in_reports(results: Iterator[ComparedTurn]) -> Iterator[list[ComparedTurn]]
 
 def _store_results(run: CeWhatIf, results: Sequence[ComparedTurn]) -> None:
     """Store what is not the same. An erasure meanwhile removes the results of its conversation."""
-    rows = [_build_row(run, result) for result in results if result.kind is not Kind.SAME or result.is_after_difference]
+    rows = [
+        _build_row(run, result)
+        for result in results
+        if result.kind is not DifferenceKind.SAME or result.is_after_difference
+    ]
     if not rows:
         return
     keys = {row.conversation_id for row in rows}

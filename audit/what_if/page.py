@@ -18,7 +18,7 @@ from audit.models import CeAccessLog, CeAudit, CeWhatIf
 from audit.search.form import FindForm
 from audit.search.page import suggest_values
 from audit.timeline.addresses import read_number
-from audit.what_if.engine import Comparison
+from audit.what_if.engine import ConfigurationPair
 from audit.what_if.jobs import (
     DEFAULT_LAST,
     FILTERS,
@@ -269,7 +269,9 @@ def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpRes
     return TemplateResponse(request, "audit/what_if_run.html", context)
 
 
-def _turns_context(request: HttpRequest, run: CeWhatIf, comparison: Comparison | None, kind: str) -> dict[str, Any]:
+def _turns_context(
+    request: HttpRequest, run: CeWhatIf, comparison: ConfigurationPair | None, kind: str
+) -> dict[str, Any]:
     """A page of the turns of a group. They run again now, so it is logged; without `comparison` there are none."""
     given = {name: request.GET[name] for name in ("kind", "table", "row", "note") if name in request.GET}
     log_access(request, CeAccessLog.Kind.WHAT_IF, search=urlencode({"run": str(run.pk), **given}))
@@ -310,7 +312,7 @@ def _find_run(request: HttpRequest, key: Any) -> CeWhatIf:
     return run
 
 
-def _read_comparison(run: CeWhatIf) -> tuple[Comparison | None, str]:
+def _read_comparison(run: CeWhatIf) -> tuple[ConfigurationPair | None, str]:
     """The configurations as they are now; and why the turns cannot be shown, or that they may look different."""
     try:
         comparison = read_comparison(run)

@@ -11,8 +11,8 @@ from django.utils.http import urlencode
 from audit.models import CeWhatIf, CeWhatIfTurn
 from audit.narration.wording import label_row
 from audit.timeline import addresses
-from audit.what_if.difference import DIFFERENCES, Kind, RowKey, WhatIfTurn
-from audit.what_if.engine import ComparedTurn, Comparison
+from audit.what_if.difference import DIFFERENCES, DifferenceKind, RowKey, WhatIfTurn
+from audit.what_if.engine import ComparedTurn, ConfigurationPair
 from audit.what_if.jobs import find_key
 from audit.what_if.selection import read_turns
 from convengine.engine.rules.row_names import name_row
@@ -31,18 +31,18 @@ _VALUES = 12
 AFTER = "AFTER"
 #: Title and explanation of each group by its kind, in the order of the page.
 GROUPS: Mapping[str, tuple[str, str]] = {
-    Kind.ERROR: ("Error", "The turn fails on one side only, or with another error."),
-    Kind.INTENT: ("Another intent", "The message leads to another intent."),
-    Kind.STATE: ("Another state", "The intent is the same, and the conversation goes to another state."),
-    Kind.ACTION: ("Another action", "Intent and state are the same. Other tools or tasks are called."),
-    Kind.ANSWER: ("Only the answer", "Everything is the same except for the answer."),
-    Kind.VALUES: ("Only remembered values", "The user sees the same. The next turn finds other values."),
-    Kind.NEEDS_MODEL: (
+    DifferenceKind.ERROR: ("Error", "The turn fails on one side only, or with another error."),
+    DifferenceKind.INTENT: ("Another intent", "The message leads to another intent."),
+    DifferenceKind.STATE: ("Another state", "The intent is the same, and the conversation goes to another state."),
+    DifferenceKind.ACTION: ("Another action", "Intent and state are the same. Other tools or tasks are called."),
+    DifferenceKind.ANSWER: ("Only the answer", "Everything is the same except for the answer."),
+    DifferenceKind.VALUES: ("Only remembered values", "The user sees the same. The next turn finds other values."),
+    DifferenceKind.NEEDS_MODEL: (
         "Cannot be told",
         "These turns ask a model, tool or task something that was not recorded. What they would answer is unknown, so "
         "they are not counted.",
     ),
-    Kind.NOT_REPLAYABLE: (
+    DifferenceKind.NOT_REPLAYABLE: (
         "Cannot run again",
         "Their recordings are incomplete, so nothing can be said about them either.",
     ),
@@ -53,7 +53,7 @@ GROUPS: Mapping[str, tuple[str, str]] = {
     ),
 }
 #: Groups by the call or the reason instead of the row.
-_BY_NOTE = frozenset({Kind.NEEDS_MODEL, Kind.NOT_REPLAYABLE})
+_BY_NOTE = frozenset({DifferenceKind.NEEDS_MODEL, DifferenceKind.NOT_REPLAYABLE})
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Cause:
 
 
 @dataclass
-class Group:
+class DifferenceGroup:
     """The turns in which the same differs first."""
 
     kind: str
@@ -92,9 +92,9 @@ class Group:
         return self.kind in DIFFERENCES
 
 
-def read_groups(run: CeWhatIf) -> list[Group]:
+def read_groups(run: CeWhatIf) -> list[DifferenceGroup]:
     """The groups that have turns. One query."""
-    groups = {kind: Group(kind, title, text) for kind, (title, text) in GROUPS.items()}
+    groups = {kind: DifferenceGroup(kind, title, text) for kind, (title, text) in GROUPS.items()}
     names = ("is_after_difference", "kind", "table_name", "row_pk", "note")
     counted = run.results.values_list(*names).annotate(count=Count("id")).order_by("-count", *names)
     causes: dict[tuple[str, ...], int] = {}
@@ -108,12 +108,12 @@ def read_groups(run: CeWhatIf) -> list[Group]:
     return [group for group in groups.values() if group.causes]
 
 
-def count_differences(groups: Sequence[Group]) -> int:
+def count_differences(groups: Sequence[DifferenceGroup]) -> int:
     """The turns that differ and count."""
     return sum(group.count for group in groups if group.counts_as_difference)
 
 
-def count_untold(groups: Sequence[Group]) -> int:
+def count_untold(groups: Sequence[DifferenceGroup]) -> int:
     """The turns that may differ: nobody can tell."""
     return sum(group.count for group in groups if group.kind in _BY_NOTE)
 
@@ -190,7 +190,7 @@ def _write(aspect: Aspect, side: WhatIfTurn) -> str:
     return str(value or "–")
 
 
-def show_turns(comparison: Comparison, rows: Sequence[CeWhatIfTurn]) -> list[ShownTurn]:
+def show_turns(comparison: ConfigurationPair, rows: Sequence[CeWhatIfTurn]) -> list[ShownTurn]:
     """Run turns again for a page, on the configurations as they are now. One query."""
     by_key = zip(rows, read_turns([find_key(row) for row in rows]), strict=True)
     return [
@@ -199,7 +199,7 @@ def show_turns(comparison: Comparison, rows: Sequence[CeWhatIfTurn]) -> list[Sho
     ]
 
 
-def link_row(cause: RowKey, comparison: Comparison | None) -> Any:
+def link_row(cause: RowKey, comparison: ConfigurationPair | None) -> Any:
     """A link to a row, with the name that it has in the new configuration, or had in the old one; else without."""
     table, pk = cause
     for snapshot in (comparison.new, comparison.old) if comparison else ():

@@ -12,7 +12,7 @@ from config_admin.drafts.models import CeDraft
 from config_admin.drafts.named_configurations import read_configuration
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.review import lock_draft
-from config_admin.drafts.sections import SECTIONS, Section
+from config_admin.drafts.sections import SECTIONS, PageSection
 from config_admin.editing.links import draft_url
 from config_admin.releases.changes import name_author
 from config_admin.releases.choose_release import is_answered
@@ -128,4 +128,4 @@ def list_stranded_notes(draft: CeDraft, merged: MergedEdits) -> list[str]:
     return notes
 
 
-SECTIONS.insert(0, Section("config_admin/draft_moves.html", build_moves))
+SECTIONS.insert(0, PageSection("config_admin/draft_moves.html", build_moves))

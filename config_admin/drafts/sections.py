@@ -29,7 +29,7 @@ SHOWN, _WAITED = 20, 3.0
 SHOWN_RUNS = 3
 
 
-class Section(NamedTuple):
+class PageSection(NamedTuple):
     """A part of the page: the template gets what `build` returns as `section`; None hides it."""
 
     template: str
@@ -109,9 +109,9 @@ def link_gate_tests(request: HttpRequest, draft: CeDraft, gate: GateState) -> li
 
 
 #: In the order of the page. Packages that know more append their own.
-SECTIONS: list[Section] = [
-    Section("config_admin/draft_health.html", build_health),
-    Section("config_admin/draft_tests.html", build_tests),
+SECTIONS: list[PageSection] = [
+    PageSection("config_admin/draft_health.html", build_health),
+    PageSection("config_admin/draft_tests.html", build_tests),
 ]
 
 

@@ -25,7 +25,7 @@ from config_admin.editing.confirmation import (
 )
 from config_admin.editing.context import EditorContext, get_editor_context
 from config_admin.editing.request_change_set import describe_new_release, record_request
-from config_admin.editing.usages import Group, group_usages
+from config_admin.editing.usages import UsageGroup, group_usages
 from config_admin.releases.change_set import current
 from config_admin.validation.draft import overlaid
 from config_admin.validation.findings import Finding
@@ -80,7 +80,7 @@ class ChangeAdmin(ModelAdmin):
             response.context_data |= self._reason(request, subject)
         return response
 
-    def uses_of(self, request: HttpRequest, stored: Any) -> list[Group] | None:
+    def uses_of(self, request: HttpRequest, stored: Any) -> list[UsageGroup] | None:
         """The uses of a row. Returns None for one that is not in force."""
         snapshot = get_editor_context(request).snapshot
         row = snapshot.row(ROW_TYPE_OF[self.opts.db_table], stored.pk) if stored else None

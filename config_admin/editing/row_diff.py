@@ -55,7 +55,7 @@ class TableCount(NamedTuple):
     is_shown: bool
 
 
-class Comparison(NamedTuple):
+class DifferencePage(NamedTuple):
     """One page of differences."""
 
     tables: Sequence[TableCount]
@@ -71,7 +71,7 @@ class Comparison(NamedTuple):
     all_url: str
 
 
-def build_comparison(request: HttpRequest, differences: RowDifferences) -> Comparison:
+def build_comparison(request: HttpRequest, differences: RowDifferences) -> DifferencePage:
     """The requested page; links keep its other query parameters."""
     only, behind = request.GET.get(TABLE, ""), request.GET.get(BEHIND, "")
     wanted = [(table, row) for table, rows in differences.items() if only in ("", table) for row in rows]
@@ -80,7 +80,7 @@ def build_comparison(request: HttpRequest, differences: RowDifferences) -> Compa
     page = wanted[start : start + SHOWN]
     more = len(wanted) - start - len(page)
     counts = {table: Counter(row.how for row in rows) for table, rows in differences.items()}
-    return Comparison(
+    return DifferencePage(
         tables=[
             TableCount(
                 table_title(table),

@@ -28,7 +28,7 @@ _PARAM = "params."
 LOOKED_AT, OFFERED = 300, 40
 
 
-class Choice(NamedTuple):
+class SampleChoice(NamedTuple):
     """A stored turn to choose."""
 
     value: str
@@ -117,7 +117,7 @@ def load_stored_turn(turn_id: str, *, phase: str | None = None, step: str | None
     return SampleTurn(turn.trail.events[-1].session, turn, note, is_stored=True)
 
 
-def list_recent_turns(intent: str) -> list[Choice]:
+def list_recent_turns(intent: str) -> list[SampleChoice]:
     """The newest turns that can be replayed, at most `OFFERED`, those of the intent first. One query.
 
     Only the last `LOOKED_AT` turns are looked at.
@@ -126,7 +126,7 @@ def list_recent_turns(intent: str) -> list[Choice]:
     rows = list(replayable.values_list("turn_id", "user_input", "intent_code", "state_code", "created_at")[:LOOKED_AT])
     rows.sort(key=lambda row: code(row[2]) != code(intent))
     return [
-        Choice(
+        SampleChoice(
             str(turn_id),
             f"“{shorten_line(text, 60)}” · {own} / {state} · "
             f"{formats.date_format(timezone.localtime(made), 'DATETIME_FORMAT')}",

@@ -26,7 +26,7 @@ class Link(NamedTuple):
     enabled: bool
 
 
-class Group(NamedTuple):
+class UsageGroup(NamedTuple):
     """Rows of one table that use the row in the same way."""
 
     how: str
@@ -35,12 +35,12 @@ class Group(NamedTuple):
     more: int
 
 
-def group_usages(snapshot: Snapshot, row: Row) -> list[Group]:
+def group_usages(snapshot: Snapshot, row: Row) -> list[UsageGroup]:
     """The groups, in the order of the kinds of use."""
     groups = groupby(list_uses(snapshot, row), key=lambda use: (use.how, use.row.table))
     listed = [(how, table, [use.row for use in members]) for (how, table), members in groups]
     return [
-        Group(how, table_label(table), [link_of(row) for row in members[:SHOWN]], max(len(members) - SHOWN, 0))
+        UsageGroup(how, table_label(table), [link_of(row) for row in members[:SHOWN]], max(len(members) - SHOWN, 0))
         for how, table, members in listed
     ]
 

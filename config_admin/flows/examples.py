@@ -35,7 +35,7 @@ _PART = re.compile(
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 
-class _Run(NamedTuple):
+class _CharacterRun(NamedTuple):
     """Characters of one class in a row, or one other character."""
 
     text: str
@@ -68,14 +68,14 @@ def derive_pattern(examples: Sequence[str]) -> str:
     return "|".join(dict.fromkeys(derive_pattern([text]) for text in texts))
 
 
-def _split(text: str, level: Sequence[str]) -> Iterator[_Run]:
+def _split(text: str, level: Sequence[str]) -> Iterator[_CharacterRun]:
     classes = {name: compile_pattern(name, ignore_case=False) for name in level}
     for name, members in groupby(text, lambda each: next((name for name in level if classes[name].fits(each)), "")):
         run = list(members)
         if name:
-            yield _Run(name, True, len(run), len(run))
+            yield _CharacterRun(name, True, len(run), len(run))
         else:
-            yield from (_Run(character, False) for character in run)
+            yield from (_CharacterRun(character, False) for character in run)
 
 
 def describe_pattern(pattern: str) -> str:

@@ -20,7 +20,7 @@ _KEPT = 4
 
 
 @dataclass
-class Run:
+class CheckRun:
     """A check that runs, ran, or failed."""
 
     snapshot: Snapshot
@@ -47,21 +47,21 @@ class Runs:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._newest: tuple[Run, ...] = ()
+        self._newest: tuple[CheckRun, ...] = ()
 
-    def of(self, snapshot: Snapshot, world: World) -> Run:
+    def of(self, snapshot: Snapshot, world: World) -> CheckRun:
         """The check of this configuration; started if there is none, or if it failed."""
         with self._lock:
             for known in self._newest:
                 if not known.failed and known.snapshot is snapshot and known.world == world:
                     return known
-            run = Run(snapshot, world)
+            run = CheckRun(snapshot, world)
             self._newest = (run, *self._newest)[:_KEPT]
         threading.Thread(target=_run_check, args=(run,), name="health check", daemon=True).start()
         return run
 
 
-def _run_check(run: Run) -> None:
+def _run_check(run: CheckRun) -> None:
     """Run all health checks and store the result in the run. A failure is logged and marked there, not raised."""
 
     def progress(part: str, done: int, parts: int) -> None:

@@ -15,7 +15,7 @@ from convengine.engine.turn.snapshot import Snapshot
 
 if TYPE_CHECKING:
     # Every process loads the tables of this module; few check the configuration.
-    from config_admin.health.background import Run
+    from config_admin.health.background import CheckRun
     from config_admin.health.check import Health
     from config_admin.health.diagnosis import Diagnosis
 
@@ -94,7 +94,7 @@ def store_findings(health: "Health", snapshot: Snapshot) -> None:
         report.save()
 
 
-def store_run(run: "Run") -> None:
+def store_run(run: "CheckRun") -> None:
     """Store the findings of a check that ended, once."""
     if run.health is not None and not run.stored and not find_working_copy():
         run.stored = True

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Choice(NamedTuple):
+class PossibleValue(NamedTuple):
     """A possible value."""
 
     value: str
@@ -26,7 +26,7 @@ class Entry:
     name: str = ""
     #: More facts: label and text.
     facts: Sequence[tuple[str, str]] = ()
-    choices: Sequence[Choice] = ()
+    choices: Sequence[PossibleValue] = ()
     #: Chapters with more information.
     chapters: Sequence[str] = ()
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.apps import apps
 from django.db import models
 
-from config_admin.manual.entry import Chapter, Choice, Entry, plain
+from config_admin.manual.entry import Chapter, Entry, PossibleValue, plain
 from config_admin.validation.columns import NaturalKey, get_column_spec
 from convengine.engine.rules.vocabulary import list_actions
 from convengine.engine.turn.enums import RuleAction, Word
@@ -63,11 +63,11 @@ def _make_column_entry(model: type[models.Model], field: Any) -> Entry:
     )
 
 
-def _list_choices(vocabulary: type[Word] | None) -> Iterator[Choice]:
+def _list_choices(vocabulary: type[Word] | None) -> Iterator[PossibleValue]:
     if vocabulary is RuleAction:
-        yield from (Choice(action.name, action.label, action.help) for action in list_actions().values())
+        yield from (PossibleValue(action.name, action.label, action.help) for action in list_actions().values())
     else:
-        yield from (Choice(word.value, word.label, word.help) for word in vocabulary or ())
+        yield from (PossibleValue(word.value, word.label, word.help) for word in vocabulary or ())
 
 
 def _get_vocabulary(field: Any) -> type[Word] | None:

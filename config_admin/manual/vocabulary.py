@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
-from config_admin.manual.entry import Chapter, Choice, Entry, plain
+from config_admin.manual.entry import Chapter, Entry, PossibleValue, plain
 from config_admin.validation.codes import CODES, HEALTH_CODES
 from config_admin.validation.settings import describe_allowed_values, format_value
 from config_admin.validation.world import DETERMINANTS, PARTS
@@ -73,7 +73,7 @@ def list_vocabularies() -> list[type[Word]]:
 def _list_word_entries() -> Iterator[Entry]:
     for words in list_vocabularies():
         if words not in (RulePhase, enums.RuleAction):
-            choices = tuple(Choice(word.value, word.label, word.help) for word in words)
+            choices = tuple(PossibleValue(word.value, word.label, word.help) for word in words)
             yield Entry(f"word.{words.__name__}", in_words(words.__name__), plain(words.__doc__), "", (), choices)
 
 
@@ -101,7 +101,9 @@ def make_group_chapters() -> Iterator[Chapter]:
         "Permissions come from groups. Pages hide what a user is not allowed to do, and refuse it if requested "
         "directly. Administrators may do everything, and only they assign groups."
     )
-    tasks = {name: tuple(Choice("", task.title, "") for task in listed) for name, listed in groups_and_tasks().items()}
+    tasks = {
+        name: tuple(PossibleValue("", task.title, "") for task in listed) for name, listed in groups_and_tasks().items()
+    }
     groups = [Entry(f"group.{each.name}", each.title, each.about, each.name, (), tasks[each.name]) for each in GROUPS]
     yield Chapter("groups", "Permissions", about, tuple(groups), "People")
     about = (
@@ -120,7 +122,7 @@ def _list_access_entries() -> Iterator[Entry]:
     parts = json.loads(_ACCESS.read_text())
     rows = [(part, callers) for part, addresses in parts.items() for callers in addresses]
     for number, (part, callers) in enumerate(rows, 1):
-        choices = tuple(Choice("", address, "") for address in parts[part][callers])
+        choices = tuple(PossibleValue("", address, "") for address in parts[part][callers])
         yield Entry(f"access.{number}", callers, part, "", (), choices)
 
 

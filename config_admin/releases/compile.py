@@ -31,7 +31,7 @@ Chunks = Mapping[str, Chunk]
 
 
 @dataclass(frozen=True)
-class Part:
+class TablePart:
     """A table of a snapshot, with the hashes of the table and its chunks."""
 
     root: str
@@ -45,7 +45,7 @@ class Compiled:
     """A snapshot and its parts."""
 
     snapshot: Snapshot
-    parts: Mapping[str, Part]
+    parts: Mapping[str, TablePart]
 
     @property
     def manifest(self) -> dict[str, str]:
@@ -77,7 +77,7 @@ def compile_release(
         chunks = {
             chunk.hash: held[name].get(chunk.hash) or compile_chunk(name, blobs.get(chunk.hash)) for chunk in index
         }
-        parts[name] = Part(changed[name], _build_table(name, chunks), chunks)
+        parts[name] = TablePart(changed[name], _build_table(name, chunks), chunks)
     tables = {name: part.table for name, part in parts.items()}
     return Compiled(Snapshot(config_version, tables, defaults), parts)
 
@@ -129,7 +129,7 @@ def _list_columns(table: str) -> frozenset[str]:
     return frozenset(rows.columns(rows.ROW_TYPE_OF[table]))
 
 
-def _find_known_part(known: Sequence[Compiled], name: str, root: str) -> Part | None:
+def _find_known_part(known: Sequence[Compiled], name: str, root: str) -> TablePart | None:
     parts = (entry.parts[name] for entry in known if name in entry.parts)
     return next((part for part in parts if part.root == root), None)
 

@@ -47,7 +47,7 @@ class Tick:
     observed: str | None = None
 
     @property
-    def spec(self) -> "Kind":
+    def spec(self) -> "ExpectationKind":
         """What its kind says of the input."""
         return KINDS[self.kind]
 
@@ -298,7 +298,7 @@ def _parse_tool_call(line: str) -> Json:
 
 
 @dataclass(frozen=True)
-class Kind:
+class ExpectationKind:
     """A kind of expectation that the form has an input for."""
 
     label: str
@@ -316,13 +316,15 @@ class Kind:
     help: str = ""
 
 
-KINDS: Mapping[str, Kind] = {
-    ANSWER: Kind("Answer", "response", _read_answer, lambda text, mode: {mode: text}, has_modes=True, is_long=True),
-    INTENT: Kind("Intent", "intent", _read_text, lambda text, _: text.strip()),
-    STATE: Kind("State", "state", _read_text, lambda text, _: text.strip()),
-    ERROR: Kind("Error code", "error", _read_error, lambda text, _: {"code": text.strip()}),
-    FIELD: Kind("Field", "context", _read_field, _build_matcher, has_modes=True),
-    TASKS: Kind(
+KINDS: Mapping[str, ExpectationKind] = {
+    ANSWER: ExpectationKind(
+        "Answer", "response", _read_answer, lambda text, mode: {mode: text}, has_modes=True, is_long=True
+    ),
+    INTENT: ExpectationKind("Intent", "intent", _read_text, lambda text, _: text.strip()),
+    STATE: ExpectationKind("State", "state", _read_text, lambda text, _: text.strip()),
+    ERROR: ExpectationKind("Error code", "error", _read_error, lambda text, _: {"code": text.strip()}),
+    FIELD: ExpectationKind("Field", "context", _read_field, _build_matcher, has_modes=True),
+    TASKS: ExpectationKind(
         "Actions",
         "task_calls",
         _read_tasks,
@@ -330,7 +332,7 @@ KINDS: Mapping[str, Kind] = {
         is_long=True,
         help="One a line, such as till:open. Empty: no action runs.",
     ),
-    TOOLS: Kind(
+    TOOLS: ExpectationKind(
         "Tool calls",
         "tool_calls",
         _read_tools,

@@ -88,7 +88,7 @@ def _serialize_findings(findings: Sequence[LocatedFinding]) -> list[dict[str, Js
     return [{"where": located.where, **located.finding.as_dict()} for located in findings]
 
 
-class Section(NamedTuple):
+class ReportSection(NamedTuple):
     """A part of the report: its title, how serious it is, and its lines."""
 
     title: str
@@ -96,7 +96,7 @@ class Section(NamedTuple):
     lines: Sequence[str]
 
 
-def list_sections(plan: Plan) -> list[Section]:
+def list_sections(plan: Plan) -> list[ReportSection]:
     """All that an import says besides the changed rows, in words."""
     warnings = [located for located in plan.findings if not located.finding.is_error]
     converted = [
@@ -110,13 +110,13 @@ def list_sections(plan: Plan) -> list[Section]:
     ]
     notes = [f"{note.where}: {note.text}" for note in plan.document.notes if not note.refused]
     sections = [
-        Section("Errors", "danger", _describe_findings(plan.errors)),
-        Section("Warnings", "warning", _describe_findings(warnings)),
-        Section("Left out", "warning", _describe_findings(plan.left_out)),
-        Section("Open conversations that could not go on", "warning", list(map(str, plan.stranded))),
-        Section("Converted", "info", converted),
-        Section("New numbers", "info", renumbered),
-        Section("Notes", "info", notes),
+        ReportSection("Errors", "danger", _describe_findings(plan.errors)),
+        ReportSection("Warnings", "warning", _describe_findings(warnings)),
+        ReportSection("Left out", "warning", _describe_findings(plan.left_out)),
+        ReportSection("Open conversations that could not go on", "warning", list(map(str, plan.stranded))),
+        ReportSection("Converted", "info", converted),
+        ReportSection("New numbers", "info", renumbered),
+        ReportSection("Notes", "info", notes),
     ]
     return [section for section in sections if section.lines]
 

@@ -138,7 +138,7 @@ def _parse_time(text: str) -> str:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).isoformat()
 
 
-class _Kind(NamedTuple):
+class _ColumnFormat(NamedTuple):
     """How files write the values of a column: as JSON, and as a text; and what a message calls them."""
 
     column: type[Any]
@@ -148,17 +148,17 @@ class _Kind(NamedTuple):
 
 
 _KINDS = (
-    _Kind(models.BooleanField, (bool,), "true or false", _parse_boolean),
-    _Kind(models.IntegerField, (int,), "a whole number", int),
-    _Kind(models.DecimalField, (int, float), "a number", float),
-    _Kind(models.DateTimeField, (str,), "a time, for example 2026-01-31T12:00:00Z", _parse_time),
-    _Kind(models.Field, (str,), "a text in quotes"),
+    _ColumnFormat(models.BooleanField, (bool,), "true or false", _parse_boolean),
+    _ColumnFormat(models.IntegerField, (int,), "a whole number", int),
+    _ColumnFormat(models.DecimalField, (int, float), "a number", float),
+    _ColumnFormat(models.DateTimeField, (str,), "a time, for example 2026-01-31T12:00:00Z", _parse_time),
+    _ColumnFormat(models.Field, (str,), "a text in quotes"),
 )
 
 
-def _find_kind(column: "models.Field[Any, Any]") -> _Kind:
+def _find_kind(column: "models.Field[Any, Any]") -> _ColumnFormat:
     return next(kind for kind in _KINDS if isinstance(column, kind.column))
 
 
-def _refuse_value(value: Json, kind: _Kind) -> ValueRefused:
+def _refuse_value(value: Json, kind: _ColumnFormat) -> ValueRefused:
     return ValueRefused(f"{shorten_value(value)} is not valid. It must be {kind.wanted}.")

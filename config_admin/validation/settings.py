@@ -7,7 +7,7 @@ from typing import Any
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.live_settings import CATALOGUE, Kind, Setting
+from convengine.engine.turn.live_settings import CATALOGUE, Setting, ValueKind
 
 
 def upper_key(row: Any) -> tuple[str, str]:
@@ -42,7 +42,7 @@ def describe_setting(setting: Setting[Any]) -> str:
     return " ".join(parts)
 
 
-def describe_allowed_values(kind: Kind[Any]) -> str:
+def describe_allowed_values(kind: ValueKind[Any]) -> str:
     if kind.values:
         return ", ".join(kind.values)
     if kind.minimum is not None and kind.maximum is not None:
@@ -78,7 +78,7 @@ def describe_default(setting: Setting[Any]) -> str:
     return shorten_line(text, 120) or "blank"
 
 
-def format_value(kind: Kind[Any], value: Any) -> str:
+def format_value(kind: ValueKind[Any], value: Any) -> str:
     """A value as the text of a row; blank for one that is not set."""
     if value is None:
         return ""

@@ -23,7 +23,7 @@ LONGEST = 240
 
 
 @dataclass(frozen=True)
-class Group:
+class RowGroup:
     """Rows of one table that belong together, in order."""
 
     row_type: type[Row]
@@ -41,12 +41,12 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Section:
+class OverviewSection:
     """One section of the workspace."""
 
     title: str
     help: str
-    groups: Sequence[Group]
+    groups: Sequence[RowGroup]
 
     @property
     def count(self) -> int:
@@ -54,7 +54,7 @@ class Section:
         return sum(len(group.own) for group in self.groups)
 
 
-class _Kind(NamedTuple):
+class _RowKind(NamedTuple):
     row_type: type[Row]
     title: str
     help: str
@@ -81,27 +81,27 @@ def _by_code(row: Any) -> tuple[Any, ...]:
     return row.tool_group, row.tool_code
 
 
-_PHRASES = _Kind(rows.Classifier, "Phrases", "What users write when they want this.", _by_priority)
+_PHRASES = _RowKind(rows.Classifier, "Phrases", "What users write when they want this.", _by_priority)
 _DATA = (
-    _Kind(rows.OutputSchema, "Form", "The fields to collect.", _by_scope),
-    _Kind(rows.ContainerConfig, "Data to fetch", "Data from other systems.", _by_scope),
+    _RowKind(rows.OutputSchema, "Form", "The fields to collect.", _by_scope),
+    _RowKind(rows.ContainerConfig, "Data to fetch", "Data from other systems.", _by_scope),
 )
 _ANSWERS = (
-    _Kind(rows.Response, "Answers", "The answers to the user, by state.", _by_scope),
-    _Kind(rows.PromptTemplate, "Prompts", "Instructions for the model, and what the user may do.", _by_age),
-    _Kind(rows.PendingAction, "Pending actions", "Actions that run after the user confirms.", _by_scope),
-    _Kind(rows.DirectTool, "Tool calls", "Tools that are called directly, without a planner.", _by_scope),
-    _Kind(rows.Tool, "Tools", "Tools that a planner or a direct call may use here.", _by_code),
-    _Kind(rows.Planner, "Planner prompts", "Instructions for the model that plans tool calls.", _by_scope),
-    _Kind(rows.McpServer, "MCP servers", "Servers whose tools may be used here.", _by_scope),
-    _Kind(rows.StateEdge, "State graph", "The allowed moves between states.", _by_edge),
-    _Kind(rows.Verbose, "Progress texts", "Texts that users see while they wait.", _by_scope),
+    _RowKind(rows.Response, "Answers", "The answers to the user, by state.", _by_scope),
+    _RowKind(rows.PromptTemplate, "Prompts", "Instructions for the model, and what the user may do.", _by_age),
+    _RowKind(rows.PendingAction, "Pending actions", "Actions that run after the user confirms.", _by_scope),
+    _RowKind(rows.DirectTool, "Tool calls", "Tools that are called directly, without a planner.", _by_scope),
+    _RowKind(rows.Tool, "Tools", "Tools that a planner or a direct call may use here.", _by_code),
+    _RowKind(rows.Planner, "Planner prompts", "Instructions for the model that plans tool calls.", _by_scope),
+    _RowKind(rows.McpServer, "MCP servers", "Servers whose tools may be used here.", _by_scope),
+    _RowKind(rows.StateEdge, "State graph", "The allowed moves between states.", _by_edge),
+    _RowKind(rows.Verbose, "Progress texts", "Texts that users see while they wait.", _by_scope),
 )
 #: Tables whose rows are not recorded as deciding rows.
 UNCOUNTED = frozenset({row_type.table for row_type in (rows.StateEdge, rows.Verbose, rows.McpServer)})
 
 
-def list_sections(snapshot: Snapshot, intent: str, state: str = "") -> list[Section]:
+def list_sections(snapshot: Snapshot, intent: str, state: str = "") -> list[OverviewSection]:
     """Everything about an intent; with a state, only what can apply in that state."""
     plain = [_make_section(snapshot, kind, intent, state) for kind in (_PHRASES, *_DATA)]
     return [
@@ -111,23 +111,23 @@ def list_sections(snapshot: Snapshot, intent: str, state: str = "") -> list[Sect
     ]
 
 
-def _make_section(snapshot: Snapshot, kind: _Kind, intent: str, state: str) -> Section:
+def _make_section(snapshot: Snapshot, kind: _RowKind, intent: str, state: str) -> OverviewSection:
     # The intent of a phrase is its result, so ANY does not occur.
     mine, shared = _split_rows(snapshot, kind.row_type, intent, "" if kind is _PHRASES else state)
     initial = {"state_code": state} if state and "state_code" in rows.columns(kind.row_type) else {}
-    group = Group(
+    group = RowGroup(
         kind.row_type,
         sorted(mine, key=kind.order),
         [] if kind is _PHRASES else sorted(shared, key=kind.order),
         initial=initial,
     )
-    return Section(kind.title, kind.help, [group])
+    return OverviewSection(kind.title, kind.help, [group])
 
 
-def _make_rules_section(snapshot: Snapshot, intent: str, state: str) -> Section:
+def _make_rules_section(snapshot: Snapshot, intent: str, state: str) -> OverviewSection:
     mine, shared = (sorted(members, key=_by_scope) for members in _split_rows(snapshot, rows.Rule, intent, state))
     groups = [
-        Group(
+        RowGroup(
             rows.Rule,
             [rule for rule in mine if read_phase(rule.phase) is phase],
             [rule for rule in shared if read_phase(rule.phase) is phase],
@@ -137,7 +137,7 @@ def _make_rules_section(snapshot: Snapshot, intent: str, state: str) -> Section:
         )
         for phase in RulePhase
     ]
-    return Section("Rules", "In the order of evaluation.", groups)
+    return OverviewSection("Rules", "In the order of evaluation.", groups)
 
 
 def _split_rows(snapshot: Snapshot, row_type: type[Any], intent: str, state: str) -> tuple[list[Any], list[Any]]:

@@ -45,7 +45,7 @@ class SettingLine:
     """One setting of the page."""
 
     setting: Setting[Any]
-    reading: live_settings.Reading[Any]
+    reading: live_settings.SettingInForce[Any]
     #: Its row without a qualifier, even if disabled.
     stored: StoredSetting | None
     #: Its rows with qualifiers.

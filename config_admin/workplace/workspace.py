@@ -21,8 +21,8 @@ from config_admin.workplace.intent_overview import (
     OWN,
     SHARED,
     UNCOUNTED,
-    Group,
-    Section,
+    OverviewSection,
+    RowGroup,
     describe_row,
     list_sections,
     list_states,
@@ -79,7 +79,7 @@ class Line(NamedTuple):
 class Lines(NamedTuple):
     """A group with its lines, the number of hidden ones, and the link to add one."""
 
-    group: Group
+    group: RowGroup
     lines: list[Line]
     more: int
     more_url: str
@@ -87,10 +87,10 @@ class Lines(NamedTuple):
     add_here_url: str
 
 
-class Part(NamedTuple):
+class ShownSection(NamedTuple):
     """A section with its groups that have rows."""
 
-    section: Section
+    section: OverviewSection
     key: str
     groups: list[Lines]
     #: Links to add a first row, as (address, label).
@@ -152,7 +152,7 @@ def _list_topic_links(request: HttpRequest, stored: rows.Intent | None) -> list[
     ]
 
 
-def _count_firings(sections: list[Section]) -> Mapping[tuple[str, str], RowUsage]:
+def _count_firings(sections: list[OverviewSection]) -> Mapping[tuple[str, str], RowUsage]:
     shown = [row for section in sections for group in section.groups for row in group.shown]
     counted = [(row.table, str(row.pk)) for row in shown if row.table not in UNCOUNTED]
     return turn_reports().count_row_usage(counted, timezone.now() - timedelta(days=DAYS))
@@ -166,13 +166,17 @@ def _build_edit_url(request: HttpRequest, stored: rows.Intent | None, intent: st
 
 
 def _list_answers_to_add(request: HttpRequest, intent: str, states: list[str]) -> list[tuple[str, str]]:
-    group = Group(rows.Response, (), ())
+    group = RowGroup(rows.Response, (), ())
     return [(_build_add_url(request, group, intent, state_code=state), state) for state in states]
 
 
 def _make_part(
-    request: HttpRequest, snapshot: Snapshot, section: Section, intent: str, counts: Mapping[tuple[str, str], RowUsage]
-) -> Part | None:
+    request: HttpRequest,
+    snapshot: Snapshot,
+    section: OverviewSection,
+    intent: str,
+    counts: Mapping[tuple[str, str], RowUsage],
+) -> ShownSection | None:
     """A section as the page shows it. None for users who may not see its table.
 
     A reserved intent has no section of rows that belong to one intent, unless it has such rows.
@@ -184,11 +188,11 @@ def _make_part(
         return None
     groups = [_make_lines(request, snapshot, group, intent, counts) for group in section.groups]
     empty = [(group.add_url, group.group.title) for group in groups if not group.lines and group.add_url]
-    return Part(section, table, [group for group in groups if group.lines], empty, _NOTHING_YET.get(table, ""))
+    return ShownSection(section, table, [group for group in groups if group.lines], empty, _NOTHING_YET.get(table, ""))
 
 
 def _make_lines(
-    request: HttpRequest, snapshot: Snapshot, group: Group, intent: str, counts: Mapping[tuple[str, str], RowUsage]
+    request: HttpRequest, snapshot: Snapshot, group: RowGroup, intent: str, counts: Mapping[tuple[str, str], RowUsage]
 ) -> Lines:
     """The rows of a group, and where all are listed: those of every intent if only these are too many."""
     model = control_plane()[group.row_type.table]
@@ -203,7 +207,7 @@ def _make_lines(
     return Lines(group, lines, more, f"{every}?{urlencode(wanted)}", add_url, popup_url(add_url) if add_url else "")
 
 
-def _build_add_url(request: HttpRequest, group: Group, intent: str, **initial: str) -> str:
+def _build_add_url(request: HttpRequest, group: RowGroup, intent: str, **initial: str) -> str:
     model = control_plane()[group.row_type.table]
     if not admin.site.get_model_admin(model).has_add_permission(request):
         return ""

@@ -46,7 +46,7 @@ class Level(Enum):
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """What is true of one subject, and what to do about it."""
 
     level: Level
@@ -69,14 +69,14 @@ def print_report() -> int:
     return 1 if counted[Level.WRONG] else 0
 
 
-def examine() -> Iterator[Finding]:
+def examine() -> Iterator[DoctorFinding]:
     """All findings. What cannot be examined without the settings or the database is left out."""
-    yield Finding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {describe_version()}")
+    yield DoctorFinding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {describe_version()}")
     yield from examine_names()
     yield from _examine_project()
     problem = _load_settings()
     for sentence in environment.describe_misspelt():
-        yield Finding(Level.WRONG, "variables", sentence, "Correct the name, or remove the variable.")
+        yield DoctorFinding(Level.WRONG, "variables", sentence, "Correct the name, or remove the variable.")
     if problem:
         yield problem
         return
@@ -92,7 +92,7 @@ def examine() -> Iterator[Finding]:
     yield from _examine_models()
 
 
-def examine_names(search_path: Sequence[str] = sys.path) -> Iterator[Finding]:
+def examine_names(search_path: Sequence[str] = sys.path) -> Iterator[DoctorFinding]:
     """Packages that have the name of one of ours: one hides the other."""
     folders = dict.fromkeys(Path(entry or ".").resolve() for entry in search_path)
     # A folder with `convengine` is a copy of ours.
@@ -101,22 +101,24 @@ def examine_names(search_path: Sequence[str] = sys.path) -> Iterator[Finding]:
         for folder in others:
             if (folder / name / "__init__.py").is_file() or (folder / f"{name}.py").is_file():
                 text = f"{folder / name} has the name of a package of ConvEngine: one hides the other."
-                yield Finding(Level.WRONG, "packages", text, _OWN_SERVICE)
+                yield DoctorFinding(Level.WRONG, "packages", text, _OWN_SERVICE)
 
 
-def _examine_project() -> Iterator[Finding]:
+def _examine_project() -> Iterator[DoctorFinding]:
     folder = project_folder()
     named = str(folder) if is_project(folder) else f"none in {folder} or above it"
-    yield Finding(Level.FINE, "project", f"{named}, settings {os.environ['DJANGO_SETTINGS_MODULE']}")
+    yield DoctorFinding(Level.FINE, "project", f"{named}, settings {os.environ['DJANGO_SETTINGS_MODULE']}")
     if (folder / ".env").is_file():
-        yield Finding(Level.FINE, "variables", f"{folder / '.env'} and the environment")
+        yield DoctorFinding(Level.FINE, "variables", f"{folder / '.env'} and the environment")
     elif (folder / ".env.example").is_file():
-        yield Finding(Level.MISSING, "variables", "There is no .env.", "Copy .env.example to .env, and fill it in.")
+        yield DoctorFinding(
+            Level.MISSING, "variables", "There is no .env.", "Copy .env.example to .env, and fill it in."
+        )
     else:
-        yield Finding(Level.FINE, "variables", "the environment")
+        yield DoctorFinding(Level.FINE, "variables", "the environment")
 
 
-def _load_settings() -> Finding | None:
+def _load_settings() -> DoctorFinding | None:
     """What keeps Django from starting. Returns None if there is none."""
     import django
     from django.core.exceptions import ImproperlyConfigured
@@ -127,29 +129,31 @@ def _load_settings() -> Finding | None:
     try:
         django.setup()
     except (ImproperlyConfigured, ImportError) as error:
-        return Finding(Level.WRONG, "settings", str(error), remedy)
+        return DoctorFinding(Level.WRONG, "settings", str(error), remedy)
     except Exception as error:
         # Settings are code of the project, and Django itself raises ValueError for an unknown time zone.
-        return Finding(Level.WRONG, "settings", f"{type(error).__name__}: {error}", remedy)
+        return DoctorFinding(Level.WRONG, "settings", f"{type(error).__name__}: {error}", remedy)
     return None
 
 
-def _examine_secret() -> Iterator[Finding]:
+def _examine_secret() -> Iterator[DoctorFinding]:
     from django.conf import settings
 
     data = Path(getattr(settings, "VAR_DIR", project_folder() / "var"))
     remedy = "Set CE_SECRET_KEY to a long random string."
     if settings.DEBUG:
-        yield Finding(Level.MISSING, "debug", "Debug mode is on: pages show code.", "Unset CE_DEBUG in production.")
+        yield DoctorFinding(
+            Level.MISSING, "debug", "Debug mode is on: pages show code.", "Unset CE_DEBUG in production."
+        )
     if is_demonstration_secret(data, settings.SECRET_KEY):
-        yield Finding(Level.MISSING, "secret", "This is the demonstration's secret.", remedy)
+        yield DoctorFinding(Level.MISSING, "secret", "This is the demonstration's secret.", remedy)
     elif len(settings.SECRET_KEY) < 32:
-        yield Finding(Level.MISSING, "secret", "It is short.", remedy)
+        yield DoctorFinding(Level.MISSING, "secret", "It is short.", remedy)
     else:
-        yield Finding(Level.FINE, "secret", "set")
+        yield DoctorFinding(Level.FINE, "secret", "set")
 
 
-def _examine_system_checks() -> Iterator[Finding]:
+def _examine_system_checks() -> Iterator[DoctorFinding]:
     """What Django's checks find about wiring, steps, extensions and connections; without errors, what is registered."""
     from django.core import checks
 
@@ -161,12 +165,12 @@ def _examine_system_checks() -> Iterator[Finding]:
     ]
     for message in messages:
         level = Level.WRONG if message.is_serious() else Level.MISSING
-        yield Finding(level, "wiring", f"{message.msg} ({message.id})", message.hint or "")
+        yield DoctorFinding(level, "wiring", f"{message.msg} ({message.id})", message.hint or "")
     if not any(message.is_serious() for message in messages):
-        yield Finding(Level.FINE, "extensions", ", ".join(conf.get("EXTENSIONS")) or "none")
+        yield DoctorFinding(Level.FINE, "extensions", ", ".join(conf.get("EXTENSIONS")) or "none")
         for kind, names in _list_registered():
             if names:
-                yield Finding(Level.FINE, kind, join_names(names))
+                yield DoctorFinding(Level.FINE, kind, join_names(names))
 
 
 def _list_registered() -> Iterator[tuple[str, Collection[str]]]:
@@ -202,23 +206,23 @@ def _list_registered() -> Iterator[tuple[str, Collection[str]]]:
     yield "rule actions", custom_registry()
 
 
-def _examine_static_files() -> Iterator[Finding]:
+def _examine_static_files() -> Iterator[DoctorFinding]:
     from django.contrib.staticfiles import finders
 
     if finders.find("convengine/admin.css"):
-        yield Finding(Level.FINE, "static files", str(find_shipped("static")))
+        yield DoctorFinding(Level.FINE, "static files", str(find_shipped("static")))
     else:
         remedy = "Add convengine's folder to STATICFILES_DIRS (the manual: Your own project)."
-        yield Finding(Level.WRONG, "static files", "The files of the admin are not found.", remedy)
+        yield DoctorFinding(Level.WRONG, "static files", "The files of the admin are not found.", remedy)
 
 
-def _examine_database() -> Iterator[Finding]:
+def _examine_database() -> Iterator[DoctorFinding]:
     from django.db import DatabaseError, connection
     from django.db.migrations.executor import MigrationExecutor
 
     shown = f"{connection.vendor}, {connection.settings_dict['NAME']}"
     if connection.vendor == "sqlite" and not Path(str(connection.settings_dict["NAME"])).exists():
-        yield Finding(Level.MISSING, "database", f"{shown} does not exist yet.", _MIGRATE, blocks_tables=True)
+        yield DoctorFinding(Level.MISSING, "database", f"{shown} does not exist yet.", _MIGRATE, blocks_tables=True)
         return
     try:
         connection.ensure_connection()
@@ -226,22 +230,22 @@ def _examine_database() -> Iterator[Finding]:
         plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
     except DatabaseError as error:
         text = f"{shown}: {str(error).strip()}"
-        yield Finding(Level.WRONG, "database", text, "Check DATABASE_URL.", blocks_tables=True)
+        yield DoctorFinding(Level.WRONG, "database", text, "Check DATABASE_URL.", blocks_tables=True)
         return
-    yield Finding(Level.FINE, "database", shown)
+    yield DoctorFinding(Level.FINE, "database", shown)
     if connection.vendor == "sqlite":
-        yield Finding(
+        yield DoctorFinding(
             Level.MISSING, "database", "SQLite is for one person and for tests.", "Set DATABASE_URL in production."
         )
     if plan:
         text = f"{len(plan)} are not applied."
         remedy = f"{_MIGRATE} (convengine serve does it, too)"
-        yield Finding(Level.MISSING, "migrations", text, remedy, blocks_tables=True)
+        yield DoctorFinding(Level.MISSING, "migrations", text, remedy, blocks_tables=True)
     else:
-        yield Finding(Level.FINE, "migrations", "all applied")
+        yield DoctorFinding(Level.FINE, "migrations", "all applied")
 
 
-def _examine_configuration() -> Iterator[Finding]:
+def _examine_configuration() -> Iterator[DoctorFinding]:
     from django.core.management import CommandError, call_command
 
     from convengine.server.interfaces.configuration import configuration
@@ -249,7 +253,7 @@ def _examine_configuration() -> Iterator[Finding]:
     snapshot = configuration().current()
     count = len(snapshot.allowed_intents)
     if not count:
-        yield Finding(Level.MISSING, "configuration", "It is empty.", "convengine import FILE --apply")
+        yield DoctorFinding(Level.MISSING, "configuration", "It is empty.", "convengine import FILE --apply")
         return
     text = f"release {snapshot.config_version}, {describe_count(count, 'intent')}"
     printed = StringIO()
@@ -258,12 +262,12 @@ def _examine_configuration() -> Iterator[Finding]:
         call_command(load_management_command("config_check"), json=True, seconds=_CHECK_SECONDS, stdout=printed)
     if errors := int(json.loads(printed.getvalue())["errorCount"]):
         text += f", {describe_count(errors, 'error')}"
-        yield Finding(Level.WRONG, "configuration", text, "convengine check lists the errors.")
+        yield DoctorFinding(Level.WRONG, "configuration", text, "convengine check lists the errors.")
     else:
-        yield Finding(Level.FINE, "configuration", text)
+        yield DoctorFinding(Level.FINE, "configuration", text)
 
 
-def _examine_servers() -> Iterator[Finding]:
+def _examine_servers() -> Iterator[DoctorFinding]:
     """The MCP servers of the configuration, with the tools that each offers now."""
     from convengine.engine.steps.tools.scope import list_offered_tools
     from convengine.engine.turn.rows import McpServer
@@ -274,42 +278,42 @@ def _examine_servers() -> Iterator[Finding]:
         listing = McpServers(read_policy()).tools(server)
         if listing.error_type:
             text = f"{server.name}: {listing.error_message or listing.error_type}"
-            yield Finding(Level.WRONG, "MCP server", text, "Start the server, or correct or disable its row.")
+            yield DoctorFinding(Level.WRONG, "MCP server", text, "Start the server, or correct or disable its row.")
             continue
         tools = [tool.tool_code for tool in list_offered_tools(server, listing)]
-        yield Finding(Level.FINE, "MCP server", f"{server.name}: {join_names(tools) if tools else 'no tools'}")
+        yield DoctorFinding(Level.FINE, "MCP server", f"{server.name}: {join_names(tools) if tools else 'no tools'}")
 
 
-def _examine_people() -> Iterator[Finding]:
+def _examine_people() -> Iterator[DoctorFinding]:
     from django.contrib.auth import get_user_model
 
     from convengine.server.api.models import CeApiKey
 
     users = get_user_model()._default_manager.filter(is_active=True, is_staff=True).count()
     if users:
-        yield Finding(Level.FINE, "users", f"{users} can sign in to the admin")
+        yield DoctorFinding(Level.FINE, "users", f"{users} can sign in to the admin")
     else:
-        yield Finding(Level.MISSING, "users", "Nobody can sign in.", "convengine user create NAME --superuser")
+        yield DoctorFinding(Level.MISSING, "users", "Nobody can sign in.", "convengine user create NAME --superuser")
     keys = CeApiKey.objects.filter(revoked=False).count()
     if keys:
-        yield Finding(Level.FINE, "API keys", str(keys))
+        yield DoctorFinding(Level.FINE, "API keys", str(keys))
     else:
-        yield Finding(Level.MISSING, "API keys", "There is none.", "convengine key create NAME")
+        yield DoctorFinding(Level.MISSING, "API keys", "There is none.", "convengine key create NAME")
 
 
-def _examine_broker() -> Iterator[Finding]:
+def _examine_broker() -> Iterator[DoctorFinding]:
     from convengine.server.deployment import conf
 
     url = conf.get("BROKER_URL")
     if not url:
-        yield Finding(Level.FINE, "broker", "none; the server runs the background jobs")
+        yield DoctorFinding(Level.FINE, "broker", "none; the server runs the background jobs")
     elif url == "embedded" or url.startswith("redis+socket:"):
-        yield Finding(Level.FINE, "broker", "embedded" if url == "embedded" else "a socket of this machine")
+        yield DoctorFinding(Level.FINE, "broker", "embedded" if url == "embedded" else "a socket of this machine")
     else:
         yield _call("broker", url.partition(";")[0], "Start it, or correct CE_BROKER_URL.")
 
 
-def _examine_models() -> Iterator[Finding]:
+def _examine_models() -> Iterator[DoctorFinding]:
     from convengine.server import wiring
     from convengine.server.model_clients.connections import ConnectionInvalid
 
@@ -319,15 +323,15 @@ def _examine_models() -> Iterator[Finding]:
         # The system checks say so.
         return
     if not connections:
-        yield Finding(Level.FINE, "model", "none; rules, phrases and forms decide")
+        yield DoctorFinding(Level.FINE, "model", "none; rules, phrases and forms decide")
     for connection in connections:
         if connection.base_url:
             yield _call("model", connection.base_url, "Start the service, or correct CE_LLM_BASE_URL.")
         else:
-            yield Finding(Level.FINE, "model", connection.name)
+            yield DoctorFinding(Level.FINE, "model", connection.name)
 
 
-def _call(subject: str, url: str, remedy: str) -> Finding:
+def _call(subject: str, url: str, remedy: str) -> DoctorFinding:
     """Whether something accepts connections at an address; its password is not shown."""
     host = ""
     try:
@@ -337,10 +341,12 @@ def _call(subject: str, url: str, remedy: str) -> Finding:
     except ValueError:
         # Without the error, which may quote a part of the password.
         shown = f"The address of {host}" if host else "The address"
-        return Finding(Level.WRONG, subject, f"{shown} cannot be read. Write / of a password as %2F, # as %23.", remedy)
+        return DoctorFinding(
+            Level.WRONG, subject, f"{shown} cannot be read. Write / of a password as %2F, # as %23.", remedy
+        )
     try:
         socket.create_connection((host, port), _PATIENCE).close()
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or error
-        return Finding(Level.WRONG, subject, f"{host}:{port} cannot be reached: {reason}.", remedy)
-    return Finding(Level.FINE, subject, f"{host}:{port} accepts connections")
+        return DoctorFinding(Level.WRONG, subject, f"{host}:{port} cannot be reached: {reason}.", remedy)
+    return DoctorFinding(Level.FINE, subject, f"{host}:{port} accepts connections")

@@ -28,7 +28,7 @@ from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.verbose.publish import listen
 from convengine.json_value import Json
-from convengine.play.seen_turn import Call, Event, SeenTurn
+from convengine.play.seen_turn import Event, PortCall, SeenTurn
 from convengine.server import wiring
 from convengine.server.api import wire
 from convengine.server.database.sql import TurnClock
@@ -93,7 +93,7 @@ class PlayedTurn:
     turn: Turn
     outcome: EngineOutcome
     #: Every port call with its answer, in order.
-    calls: Sequence[Call]
+    calls: Sequence[PortCall]
     _before: PlayedConversation = field(repr=False)
 
     @property
@@ -189,7 +189,7 @@ def play(
         tape = _PlayTape(dict(before.executions))
         # The engine and the ports are those of a real turn.
         with wiring.replace_outside_world(outside), collect_faults(), limit_waits(limit):
-            clock, calls = TurnClock(before.at), list[Call]()
+            clock, calls = TurnClock(before.at), list[PortCall]()
             known = _KnownConversation(before.loaded)
             ports = wiring.ports(clock, known, NotingTape(tape, calls), snapshot, row.workspace_id)
             ports = replace(ports, executions=_PlayExecutions(ports.executions, tape))
@@ -204,7 +204,7 @@ def play(
 
 def play_recorded(recorded: StoredRecording, tape: Tape, snapshot: Snapshot) -> PlayedTurn:
     """Run a stored turn again as it began, on `snapshot`, with the answers of a tape instead of real calls."""
-    clock, calls = TurnClock(recorded.now), list[Call]()
+    clock, calls = TurnClock(recorded.now), list[PortCall]()
     kinds = {request["kind"] for port, request, _ in recorded.tape if port == "finder"}
     before = PlayedConversation.of(recorded)
     ports = wiring.ports(
@@ -240,12 +240,12 @@ class NotingTape:
     """A tape that notes every call that was answered, with its answer."""
 
     tape: Tape
-    calls: list[Call]
+    calls: list[PortCall]
 
     def ask(self, port: str, request: Json, call: Callable[[], Json], aside: Aside = NO_ASIDE) -> Json:
         """The answer of the tape behind it, noted. A call that raises is not noted."""
         answer = self.tape.ask(port, request, call, aside)
-        self.calls.append(Call(port, request, answer))
+        self.calls.append(PortCall(port, request, answer))
         return answer
 
 

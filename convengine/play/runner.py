@@ -24,7 +24,7 @@ from convengine.play.loading import load
 from convengine.play.play import NotingTape
 from convengine.play.scenario import BEGINNING, Scenario, Turn
 from convengine.play.schema import ScenarioFileError
-from convengine.play.seen_turn import Call, SeenTurn
+from convengine.play.seen_turn import PortCall, SeenTurn
 from convengine.play.stubs import ScenarioStubs, build_stubs
 from convengine.server import wiring
 from convengine.server.deployment import conf
@@ -258,9 +258,9 @@ def record_event(event: AuditEvent) -> None:
 
 
 @contextmanager
-def _record_calls(stubs: ScenarioStubs) -> Iterator[tuple[list[AuditEvent], list[Call]]]:
+def _record_calls(stubs: ScenarioStubs) -> Iterator[tuple[list[AuditEvent], list[PortCall]]]:
     """Collect the events and the calls of the turns that this thread takes while the block runs."""
-    trail, calls = list[AuditEvent](), list[Call]()
+    trail, calls = list[AuditEvent](), list[PortCall]()
     token = _trail.set(trail)
     try:
         with wiring.replace_outside_world(replace(stubs.outside, around_tape=lambda tape: NotingTape(tape, calls))):

@@ -38,7 +38,7 @@ def scenario_purpose(purpose: str) -> str:
     return next((name for name, covered in PURPOSES.items() if purpose in covered), purpose)
 
 
-class Call(NamedTuple):
+class PortCall(NamedTuple):
     """A call of a port, and its answer."""
 
     port: str
@@ -85,7 +85,7 @@ class SeenTurn:
     #: The row of `ce_conversation` by column, or None.
     conversation: Mapping[str, Json] | None = None
     verbose: Sequence[Mapping[str, Json]] = ()
-    calls: Sequence[Call] = ()
+    calls: Sequence[PortCall] = ()
     #: Every event, even those that the audit filters; none when no turn ran.
     trail: Sequence[AuditEvent] = ()
     #: What few readers want, and is read when they do: events, explanation, rows that decided as (table, key).
@@ -182,7 +182,7 @@ class SeenTurn:
         stood = ((code(event.session.intent), code(event.session.state)) for event in self.trail)
         return [position for position, _ in groupby(stood)]
 
-    def _calls_of(self, port: str) -> Iterator[Call]:
+    def _calls_of(self, port: str) -> Iterator[PortCall]:
         return (call for call in self.calls if call.port == port)
 
     @cached_property

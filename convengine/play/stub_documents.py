@@ -12,7 +12,7 @@ from convengine.json_value import Json
 from convengine.play.loading import dump_yaml, parse_yaml, read_scenario
 from convengine.play.scenario import REAL, STUBS
 from convengine.play.schema import ScenarioFileError
-from convengine.play.seen_turn import Call, scenario_purpose
+from convengine.play.seen_turn import PortCall, scenario_purpose
 from convengine.play.stubs import ScenarioStubs, ScriptedFailure, build_stubs
 from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry
@@ -26,7 +26,7 @@ ADDRESS = ("page_id", "section_id", "container_id")
 
 
 @dataclass(frozen=True)
-class Section:
+class StubSection:
     """The stubs of one port: its section of a file, and the keys of a stub there."""
 
     name: str
@@ -41,8 +41,8 @@ class Section:
     error: str = "error_type"
 
 
-_SECTIONS: Mapping[str, Section] = {
-    "model": Section(
+_SECTIONS: Mapping[str, StubSection] = {
+    "model": StubSection(
         "llm",
         ("when",),
         lambda request: {"when": {"purpose": scenario_purpose(request["purpose"])}},
@@ -51,14 +51,14 @@ _SECTIONS: Mapping[str, Section] = {
         "text",
         "error_code",
     ),
-    "task": Section(
+    "task": StubSection(
         "tasks",
         ("bean", "method"),
         lambda request: {"bean": request["task"], "method": request["method"]},
         "returns",
         "raises",
     ),
-    "tool": Section(
+    "tool": StubSection(
         "tools",
         ("tool_code", "tool_group"),
         lambda request: {"tool_code": request["tool"]} if request["tool"] else {"tool_group": request["group"]},
@@ -66,7 +66,7 @@ _SECTIONS: Mapping[str, Section] = {
         "error",
         "result",
     ),
-    "container": Section(
+    "container": StubSection(
         "containers", ADDRESS, lambda request: {key: request[key] for key in ADDRESS}, "result", "error"
     ),
 }
@@ -114,7 +114,7 @@ class CallName:
         return names == self.names
 
 
-def export_call(call: Call) -> Stub:
+def export_call(call: PortCall) -> Stub:
     """The stub that answers a call of a model, task, tool or container as it was answered."""
     section, request, answer = _SECTIONS[call.port], call.request, call.answer
     value = answer[section.answer]
@@ -251,7 +251,7 @@ def read_stub_answer(stub: Mapping[str, Json]) -> tuple[str, bool]:
     return (value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)), False
 
 
-def export_answers(calls: Iterable[Call]) -> Iterator[tuple[str, Stub]]:
+def export_answers(calls: Iterable[PortCall]) -> Iterator[tuple[str, Stub]]:
     """The stubs that answer these calls once as they were answered, each with its section.
 
     Calls that no stub or extension answered are left out.
@@ -262,7 +262,7 @@ def export_answers(calls: Iterable[Call]) -> Iterator[tuple[str, Stub]]:
             yield section.name, {**export_call(call), "times": 1}
 
 
-def keep_answers(stubs: Stubs, calls: Iterable[Call]) -> Stubs:
+def keep_answers(stubs: Stubs, calls: Iterable[PortCall]) -> Stubs:
     """The stubs that answer these calls, one by one, before those that answer any number."""
     answers: dict[str, list[Mapping[str, Json]]] = {}
     for section, stub in export_answers(calls):

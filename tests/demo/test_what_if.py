@@ -10,8 +10,8 @@ from django.test.utils import CaptureQueriesContext
 from audit.models import CeTurnIndex
 from audit.replay.replay import find_subjects, play_elsewhere, restore_recording
 from audit.search.query import SearchQuery
-from audit.what_if.difference import Kind
-from audit.what_if.engine import ComparedTurn, Comparison
+from audit.what_if.difference import DifferenceKind
+from audit.what_if.engine import ComparedTurn, ConfigurationPair
 from audit.what_if.selection import TurnKey, select_turns
 from config_admin.drafts.open_draft import open_draft
 from config_admin.models import CeDraft, CeResponse, CeRule
@@ -53,7 +53,7 @@ def read(unsaved: UnsavedRows | None = None) -> Snapshot:
 
 
 def compare(new: Snapshot, old: Snapshot | None, keys: list[TurnKey]) -> list[ComparedTurn]:
-    return list(Comparison(new, old).compare_turns(keys))
+    return list(ConfigurationPair(new, old).compare_turns(keys))
 
 
 def change_answer() -> UnsavedRows:
@@ -94,7 +94,7 @@ def test_what_is_unchanged_differs_nowhere_and_calls_nothing(keys: list[TurnKey]
     live = read()
     with set_tripwire(shared_helpdesk):
         for old in (live, None):
-            assert {result.kind for result in compare(live, old, keys)} == {Kind.SAME}
+            assert {result.kind for result in compare(live, old, keys)} == {DifferenceKind.SAME}
 
 
 @pytest.mark.parametrize("count", [3, pytest.param(1000, marks=pytest.mark.nightly)])
@@ -110,8 +110,12 @@ def test_one_changed_rule_gives_the_turns_of_an_independent_replay(
         expected = {pk for pk in before if before[pk] != after[pk]}
         with set_tripwire(shared_helpdesk):
             results = compare(new, live, keys)
-        needs = {result.key.history_id for result in results if result.kind is Kind.NEEDS_MODEL}
-        differing = {result.key.history_id for result in results if result.kind not in (Kind.SAME, Kind.NEEDS_MODEL)}
+        needs = {result.key.history_id for result in results if result.kind is DifferenceKind.NEEDS_MODEL}
+        differing = {
+            result.key.history_id
+            for result in results
+            if result.kind not in (DifferenceKind.SAME, DifferenceKind.NEEDS_MODEL)
+        }
         assert differing == expected - needs, rule
         causes = {result.cause for result in results if result.differs}
         assert causes <= {("ce_rule", str(rule))}
@@ -136,7 +140,7 @@ def test_a_thousand_turns_take_less_than_a_minute(customer: Caller) -> None:
     results = compare(read(change_answer()), live, keys)
     assert time.process_time() - began < 60
     assert len(results) >= 1000
-    assert {result.kind for result in results if result.differs} == {Kind.ANSWER}
+    assert {result.kind for result in results if result.differs} == {DifferenceKind.ANSWER}
 
 
 @pytest.mark.nightly
@@ -149,7 +153,9 @@ def test_over_a_thousand_turns_a_draft_differs_exactly_where_an_independent_repl
     live, draft = read(), CeDraft.objects.create(title="Without a rule")
     name = ConfigurationName("draft", draft.pk)
     with set_tripwire(shared_helpdesk):
-        assert {result.kind for result in compare(named_configurations().read(name), live, keys)} == {Kind.SAME}
+        assert {result.kind for result in compare(named_configurations().read(name), live, keys)} == {
+            DifferenceKind.SAME
+        }
     rule = list_deciding_rules(keys)[0]
     with open_draft(draft.pk, writing=True), change_set():
         CeRule.objects.filter(pk=rule).update(enabled=False)
@@ -157,7 +163,7 @@ def test_over_a_thousand_turns_a_draft_differs_exactly_where_an_independent_repl
     before, after = run_all(keys, live), run_all(keys, new)
     with set_tripwire(shared_helpdesk):
         results = compare(new, live, keys)
-    by_kind = {kind: {result.key.history_id for result in results if result.kind is kind} for kind in Kind}
-    expected = {pk for pk in before if before[pk] != after[pk]} - by_kind[Kind.NEEDS_MODEL]
+    by_kind = {kind: {result.key.history_id for result in results if result.kind is kind} for kind in DifferenceKind}
+    expected = {pk for pk in before if before[pk] != after[pk]} - by_kind[DifferenceKind.NEEDS_MODEL]
     assert expected
-    assert set(before) - by_kind[Kind.SAME] - by_kind[Kind.NEEDS_MODEL] == expected
+    assert set(before) - by_kind[DifferenceKind.SAME] - by_kind[DifferenceKind.NEEDS_MODEL] == expected

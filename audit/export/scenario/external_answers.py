@@ -5,15 +5,15 @@ from collections.abc import Iterable
 from audit.export.scenario.recorded_turns import RecordedTurn
 from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
-from convengine.play.seen_turn import Call
+from convengine.play.seen_turn import PortCall
 from convengine.play.stub_documents import ADDRESS, export_call, export_failure
 from convengine.server.turns.stored_recording import StoredRecording
 
 Entry = dict[str, Json]
 
 
-def list_calls(recorded: StoredRecording, port: str) -> list[Call]:
-    return [Call(*entry) for entry in recorded.tape if entry[0] == port]
+def list_calls(recorded: StoredRecording, port: str) -> list[PortCall]:
+    return [PortCall(*entry) for entry in recorded.tape if entry[0] == port]
 
 
 def has_model(turns: Iterable[RecordedTurn]) -> bool:
@@ -28,7 +28,7 @@ def export_model_answers(turns: Iterable[RecordedTurn]) -> list[Entry]:
         entries += [export_call(call) for call in list_calls(turn.recorded, "model")]
         for purpose, text, error in turn.late_answers:
             answer = {"text": text, "error_code": error and "LLM_CALL_FAILED", "error_message": error}
-            entries.append(export_call(Call("model", {"purpose": purpose}, answer)))
+            entries.append(export_call(PortCall("model", {"purpose": purpose}, answer)))
     return [{**entry, "times": 1} for entry in entries]
 
 

@@ -12,7 +12,7 @@ from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.json_value import Json
 from convengine.play.scenario import BEGINNING
-from convengine.play.seen_turn import Call, SeenTurn, scenario_purpose
+from convengine.play.seen_turn import PortCall, SeenTurn, scenario_purpose
 from convengine.server.api.failures import list_turn_failures
 from convengine.server.sessions.models import CeConversation
 from convengine.server.turns.stored_recording import StoredRecording
@@ -101,7 +101,7 @@ def _build_expectations(recorded_turn: RecordedTurn) -> Entry:
         known = next((failure for failure in list_turn_failures() if failure.code == record.error_code), None)
         expectations["error"] = {"code": record.error_code}
         expectations["http_status"] = known.status if known else 500
-    turn = SeenTurn(calls=[Call(*entry) for entry in recorded_turn.recorded.tape])
+    turn = SeenTurn(calls=[PortCall(*entry) for entry in recorded_turn.recorded.tape])
     purposes = [*turn.model_calls, *(scenario_purpose(purpose) for purpose, _, _ in recorded_turn.late_answers)]
     expectations["llm_calls"] = dict(Counter(purposes)) or 0
     expectations["tool_calls"] = [{"tool_code": call["tool_code"], "args": call["args"]} for call in turn.tool_calls]

@@ -58,7 +58,7 @@ class OfferedPhrase(NamedTuple):
 
 
 @dataclass
-class Choice:
+class TeachingRequest:
     """What the page asks: the phrases, and their intent."""
 
     phrases: list[OfferedPhrase]
@@ -124,13 +124,13 @@ def _answer_wish(request: HttpRequest, effect: Effect, group: int | None) -> Htt
     return _save(request, effect.lesson, group)
 
 
-def _read_choice(request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage]) -> Choice:
+def _read_choice(request: HttpRequest, snapshot: Snapshot, given: Sequence[StoredMessage]) -> TeachingRequest:
     """What was sent; at first all wordings, for the intent in the address."""
     if request.method != "POST":
         texts = [shorten_line(message.text, _LONGEST) for message in given]
         each_once = list({text.casefold(): text for text in reversed(texts)}.values())[::-1]
         offered = [OfferedPhrase(text, is_chosen=True) for text in each_once]
-        choice = Choice(offered, typed=storable(request.GET.get("intent", "")).strip())
+        choice = TeachingRequest(offered, typed=storable(request.GET.get("intent", "")).strip())
         choice.intent, choice.problem = _read_intent(snapshot, choice.typed)
         return choice
     choice = _read_sent(request)
@@ -146,7 +146,7 @@ def _read_choice(request: HttpRequest, snapshot: Snapshot, given: Sequence[Store
     return choice
 
 
-def _read_sent(request: HttpRequest) -> Choice:
+def _read_sent(request: HttpRequest) -> TeachingRequest:
     """The posted phrases and intent. Too long ones are cut, and phrases above the limit are dropped."""
     sent, used = request.POST.getlist("phrase"), set(request.POST.getlist("use"))
     texts = [storable(text).strip()[:_LONGEST] for text in sent[:_MOST_PHRASES]]
@@ -156,7 +156,7 @@ def _read_sent(request: HttpRequest) -> Choice:
     if typed in ("", "other") or (other and other != request.POST.get("other_before", "")):
         typed = other
     more = request.POST.get("more", "")[: _LONGEST * _MOST_PHRASES]
-    return Choice(offered, typed=storable(typed).strip(), more=more)
+    return TeachingRequest(offered, typed=storable(typed).strip(), more=more)
 
 
 def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
@@ -175,7 +175,7 @@ def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
     return "", f"No intent is called “{shorten_line(typed, 60)}”.{did_you_mean(typed, [*titles, *titles.values()])}"
 
 
-def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: Choice) -> Effect | None:
+def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: TeachingRequest) -> Effect | None:
     """What the phrases that the intent does not have yet would change.
 
     Returns None if no phrase can be added; the choice then has the problem, if there is one.
@@ -207,7 +207,7 @@ def _save(request: HttpRequest, lesson: Lesson, group: int | None) -> HttpRespon
     return HttpResponseRedirect(workspace_url(lesson.intent))
 
 
-def _build_form_url(request: HttpRequest, choice: Choice) -> str:
+def _build_form_url(request: HttpRequest, choice: TeachingRequest) -> str:
     """The form of one phrase with all its columns."""
     values = {"rule_type": "PHRASE", "intent_code": choice.intent, "message_of": request.GET.get("message_of", "")}
     given = urlencode({name: value for name, value in values.items() if value})

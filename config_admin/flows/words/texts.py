@@ -66,7 +66,7 @@ _FIELD_BEFORE_TEXT = re.compile(r"^[^:]*:")
 _KINDS_OF_TEXTS = frozenset({prompt().name, template().name})
 
 
-class Part(NamedTuple):
+class RowText(NamedTuple):
     """A text of a row."""
 
     column: str
@@ -85,7 +85,7 @@ class Part(NamedTuple):
         )
 
 
-def list_parts(table: str, read: Read) -> Iterator[Part]:
+def list_parts(table: str, read: Read) -> Iterator[RowText]:
     """All texts of a row, and the keys of its documents."""
     for column in kept_columns(table):
         value = read(column) if column in rows.columns(ROW_TYPE_OF[table]) else None
@@ -96,15 +96,15 @@ def list_parts(table: str, read: Read) -> Iterator[Part]:
             yield from _list_parts_of_value(column, (), value, is_form=is_form)
 
 
-def _describe_column(table: str, column: str, text: str, read: Read) -> Part:
+def _describe_column(table: str, column: str, text: str, read: Read) -> RowText:
     """A text column as a part. `read` gives other columns of the row, which say if users see the text."""
     if table == rows.Rule.table and column == "action_value":
         action = code(read("action"))
         fixed = match.end() if (match := _FIELD_BEFORE_TEXT.match(text)) else 0
         is_refusal = action == RuleAction.REFUSE_VALUE
         is_text = is_refusal or action == RuleAction.SET_RESPONSE_HINT
-        return Part(column, (), text, is_text, fixed if is_refusal else 0)
-    return Part(column, (), text, column in list_prose_columns(table) or _is_text(table, column, read))
+        return RowText(column, (), text, is_text, fixed if is_refusal else 0)
+    return RowText(column, (), text, column in list_prose_columns(table) or _is_text(table, column, read))
 
 
 def _is_text(table: str, column: str, read: Read) -> bool:
@@ -120,7 +120,7 @@ def _is_text(table: str, column: str, read: Read) -> bool:
     return column in _TEXTS.get(table, ())
 
 
-def _list_parts_of_value(column: str, path: Path, value: Json, *, is_form: bool) -> Iterator[Part]:
+def _list_parts_of_value(column: str, path: Path, value: Json, *, is_form: bool) -> Iterator[RowText]:
     """The texts inside a JSON value, and the names of its keys. Only texts of a form are texts for users.
 
     `is_form`: the value is a form, or part of one: of its keys only the names of properties count.
@@ -128,18 +128,18 @@ def _list_parts_of_value(column: str, path: Path, value: Json, *, is_form: bool)
     if isinstance(value, str):
         is_value = not _VALUES_OF_FORMS.isdisjoint(path)
         is_text = path[-1] in _TEXTS_OF_FORMS or not _LISTS_OF_TEXTS.isdisjoint(path[-3:-1])
-        yield Part(column, path, value, is_form and is_text and not is_value)
+        yield RowText(column, path, value, is_form and is_text and not is_value)
     elif isinstance(value, Mapping):
         for name, inner in value.items():
             if not is_form or path[-1:] == ("properties",):
-                yield Part(column, (*path, name), name, is_text=False)
+                yield RowText(column, (*path, name), name, is_text=False)
             yield from _list_parts_of_value(column, (*path, name), inner, is_form=is_form)
     elif isinstance(value, (list, tuple)):
         for index, inner in enumerate(value):
             yield from _list_parts_of_value(column, (*path, index), inner, is_form=is_form)
 
 
-def describe_location(table: str, part: Part, read: Read) -> str:
+def describe_location(table: str, part: RowText, read: Read) -> str:
     """Where a text stands, in words: “text”, “question of Number of guests”."""
     names = [name for name in part.path if isinstance(name, str)]
     # The innermost known key counts; a key itself is a name.
@@ -161,7 +161,7 @@ def _find_title(document: Any, path: Path) -> str:
     return title
 
 
-def change_texts(table: str, content: Content, change: Callable[[Part, str], str | None]) -> Content:
+def change_texts(table: str, content: Content, change: Callable[[RowText, str], str | None]) -> Content:
     """Change each text of a row. `change` gets it without the name before it; None drops the entry."""
     changed: dict[str, Json] = {**content}
     for part in list_parts(table, content.get):

@@ -9,7 +9,7 @@ from django.urls import reverse
 from config_admin.editing.links import row_url
 from config_admin.editing.usages import link_of
 from config_admin.flows.words.matching import SoughtWord, Span
-from config_admin.flows.words.texts import Part, change_texts, describe_location, list_parts
+from config_admin.flows.words.texts import RowText, change_texts, describe_location, list_parts
 from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
 from config_admin.test_cases.models import CeTestCase
@@ -60,7 +60,7 @@ def list_uses(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> 
     return sorted(uses, key=lambda use: not use.is_text)
 
 
-def _list_uses_of_part(row: Row, part: Part, word: SoughtWord, spans: list[Span]) -> Iterator[Use]:
+def _list_uses_of_part(row: Row, part: RowText, word: SoughtWord, spans: list[Span]) -> Iterator[Use]:
     """The use in words, and the one in names and values."""
     changeable = [span for span in spans if part.is_text and not span.is_computed and span.start >= part.fixed]
     if changeable:
@@ -75,7 +75,7 @@ def _list_uses_of_part(row: Row, part: Part, word: SoughtWord, spans: list[Span]
         yield _describe_use(row, part, others, is_text=False)._replace(why=why)
 
 
-def _list_holes(part: Part, word: SoughtWord) -> tuple[str, ...]:
+def _list_holes(part: RowText, word: SoughtWord) -> tuple[str, ...]:
     is_dropped = part.is_entry and word.is_whole(part.text)
     return () if is_dropped else tuple(word.list_holes(part.text[part.fixed :]))
 
@@ -87,7 +87,7 @@ def _list_rows(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) ->
             yield from (row for row, _, folded in list_row_texts(snapshot, row_type) if first in folded)
 
 
-def _describe_use(row: Row, part: Part, spans: list[Span], *, is_text: bool) -> Use:
+def _describe_use(row: Row, part: RowText, spans: list[Span], *, is_text: bool) -> Use:
     """A use with the words around its first span."""
     link = link_of(row)
     start, end = spans[0][:2]
@@ -141,7 +141,7 @@ def plan_removal(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) 
 
 
 def _plan_change(
-    snapshot: Snapshot, word: SoughtWord, tables: Collection[str], change: Callable[[Part, str], str | None]
+    snapshot: Snapshot, word: SoughtWord, tables: Collection[str], change: Callable[[RowText, str], str | None]
 ) -> Changed:
     """The changed rows by table. `change` gives the new text of a part; None removes the entry."""
     by_table: dict[str, list[Any]] = {}

@@ -41,7 +41,7 @@ WORDS: Mapping[Mark, tuple[str, str]] = {
 }
 
 
-class Kind(StrEnum):
+class NodeKind(StrEnum):
     """The kind of a node."""
 
     #: An incoming message.
@@ -58,7 +58,7 @@ class Node:
     """A node of the graph. `rows` apply there, by table."""
 
     key: str
-    kind: Kind
+    kind: NodeKind
     intent: str
     state: str = ""
     rows: tuple[Row, ...] = ()
@@ -113,12 +113,16 @@ def make_overview_chart(snapshot: Snapshot) -> Chart:
     reached = {move.end for move in drawing.moves.values()}
     nodes = [
         Node(
-            key, Kind.INTENT, key.removeprefix("intent:"), rows=own, marks=() if key in reached else (Mark.UNREACHABLE,)
+            key,
+            NodeKind.INTENT,
+            key.removeprefix("intent:"),
+            rows=own,
+            marks=() if key in reached else (Mark.UNREACHABLE,),
         )
         for key, own in known.items()
     ]
     others = [
-        Node(key, Kind.INTENT, key.removeprefix("intent:"))
+        Node(key, NodeKind.INTENT, key.removeprefix("intent:"))
         for key in sorted(drawing.list_named_states() - known.keys())
     ]
     return Chart((*drawing.special(), *nodes, *others), drawing.mark_moves())
@@ -152,15 +156,15 @@ class _ChartBuilder:
         resting = [state for state in all_states if state not in BUILT_IN_STATES and self._reaches(state)]
         silent = set(list_unanswered_states(self._snapshot, self._intent, resting))
         nodes = [self._build_node(state, silent) for state in all_states]
-        turned = [Node(key, Kind.INTENT, key.removeprefix("intent:")) for key in named if key.startswith("intent:")]
+        turned = [Node(key, NodeKind.INTENT, key.removeprefix("intent:")) for key in named if key.startswith("intent:")]
         return Chart((*self.special(), *nodes, *turned), self.mark_moves())
 
     def special(self) -> Iterator[Node]:
         """The nodes that are no states, if edges begin there."""
         if any(start == START for start, _ in self.moves):
-            yield Node(START, Kind.START, self._intent)
+            yield Node(START, NodeKind.START, self._intent)
         if any(start == ANYWHERE for start, _ in self.moves):
-            yield Node(ANYWHERE, Kind.ANYWHERE, self._intent)
+            yield Node(ANYWHERE, NodeKind.ANYWHERE, self._intent)
 
     def list_named_states(self) -> set[str]:
         """The keys at either end of an edge that are states and intents."""
@@ -213,7 +217,7 @@ class _ChartBuilder:
             for row in find_rows_of_intent(self._snapshot, row_type, self._intent)
             if code(row.state_code) == state
         ]
-        return Node(key, Kind.STATE, self._intent, state, tuple(own), tuple(marks))
+        return Node(key, NodeKind.STATE, self._intent, state, tuple(own), tuple(marks))
 
 
 def _state_key(state: str | None) -> str:
@@ -260,11 +264,11 @@ def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> t
             rest = intent
             break
         own, row = make_intent_chart(snapshot, intent), snapshot.row(rows.Intent, intent)
-        nodes.append(Node(_qualify_key(intent, START), Kind.INTENT, intent, rows=(row,) if row else ()))
+        nodes.append(Node(_qualify_key(intent, START), NodeKind.INTENT, intent, rows=(row,) if row else ()))
         nodes += (
             replace(node, key=_qualify_key(intent, node.key))
             for node in own.nodes
-            if node.kind in (Kind.STATE, Kind.ANYWHERE)
+            if node.kind in (NodeKind.STATE, NodeKind.ANYWHERE)
         )
         moves += (
             replace(move, start=_qualify_key(intent, move.start), end=_qualify_key(intent, move.end))
@@ -272,7 +276,7 @@ def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> t
         )
     # The intents that edges lead to and that are not drawn here: disabled, missing, or on another page.
     others = sorted({move.end for move in moves} - {node.key for node in nodes})
-    linked = [Node(key, Kind.INTENT, key.removeprefix("intent:")) for key in others]
+    linked = [Node(key, NodeKind.INTENT, key.removeprefix("intent:")) for key in others]
     return Chart((*_mark_nodes(nodes, moves), *linked), tuple(moves)), rest
 
 
@@ -293,5 +297,5 @@ def _mark_nodes(nodes: list[Node], moves: list[Move]) -> Iterator[Node]:
     """The nodes, with a mark for intents that no phrase and no rule leads to."""
     led_to = {move.end for move in moves} | {move.start for move in moves if move.start.startswith("intent:")}
     for node in nodes:
-        is_lost = node.kind is Kind.INTENT and node.key not in led_to and node.intent not in (ANY, UNKNOWN)
+        is_lost = node.kind is NodeKind.INTENT and node.key not in led_to and node.intent not in (ANY, UNKNOWN)
         yield replace(node, marks=(Mark.UNREACHABLE,)) if is_lost else node

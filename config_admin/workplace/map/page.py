@@ -20,10 +20,10 @@ from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
 from config_admin.workplace.map.graph import (
     WORDS,
     Chart,
-    Kind,
     Mark,
     Move,
     Node,
+    NodeKind,
     make_intent_chart,
     make_overview_chart,
     make_state_chart,
@@ -43,7 +43,7 @@ DAYS = 7
 _RUN = "config_admin.run_test_case"
 #: How many rows a node or an edge lists.
 SPELLED = 30
-_NAMES = {Kind.START: "A message", Kind.ANYWHERE: "Any state"}
+_NAMES = {NodeKind.START: "A message", NodeKind.ANYWHERE: "Any state"}
 
 
 @page("<path:intent>/map/", of="config_admin.CeIntent", name="map_of")
@@ -147,7 +147,7 @@ def _add_visits(nodes: Iterable[dict[str, Any]], traffic: IntentTraffic) -> None
     """Say at each state how many turns entered it, and how many did not go on."""
     visits = {each.state: each for each in traffic.visits}
     for node in nodes:
-        if node["kind"] == Kind.STATE.value and (visit := visits.get(node["name"])):
+        if node["kind"] == NodeKind.STATE.value and (visit := visits.get(node["name"])):
             # Where a flow ends, nobody goes on.
             is_final = Mark.ENDS.value in node["marks"]
             node["traffic"] = f"{visit.entered} in" + ("" if is_final else f", {visit.losses} stopped")
@@ -176,7 +176,7 @@ def _build_map_url(tested: TestedMap | None, intent: str = "", **query: str) -> 
 def _serialize_node(
     request: HttpRequest, node: Node, snapshot: Snapshot, tested: TestedMap | None, *, is_grouped: bool
 ) -> dict[str, Any]:
-    has_map = node.kind is Kind.INTENT and _exists(snapshot, node.intent)
+    has_map = node.kind is NodeKind.INTENT and _exists(snapshot, node.intent)
     url = _build_map_url(tested, node.intent) if has_map else ""
     name = _NAMES.get(node.kind) or node.state or get_intent_name(snapshot, node.intent)
     return {
@@ -185,7 +185,7 @@ def _serialize_node(
         "group": node.intent if is_grouped else "",
         "name": name,
         "called": f"{get_intent_name(snapshot, node.intent)} / {name}"
-        if is_grouped and node.kind is not Kind.INTENT
+        if is_grouped and node.kind is not NodeKind.INTENT
         else name,
         "url": url,
         "marks": [mark.value for mark in node.marks],

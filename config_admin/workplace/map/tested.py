@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from config_admin.test_cases.coverage import measure_coverage
-from config_admin.workplace.map.graph import Chart, Kind, Mark, Move, Node
+from config_admin.workplace.map.graph import Chart, Mark, Move, Node, NodeKind
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -48,7 +48,7 @@ def mark_untested(chart: Chart, snapshot: Snapshot) -> TestedMap:
         intents.setdefault(intent, []).append(is_played[key])
 
     def list_known(node: Node) -> list[bool]:
-        if node.kind is Kind.INTENT:
+        if node.kind is NodeKind.INTENT:
             return intents.get(node.intent, [])
         key = (STATES, code(node.intent), code(node.state))
         return [is_played[key]] if key in is_played else []
@@ -65,7 +65,7 @@ def mark_untested(chart: Chart, snapshot: Snapshot) -> TestedMap:
             return not any(known)
         # A state of rules for every intent is played only over a move that is.
         ways = [Mark.UNTESTED in move.marks for move in chart.moves if move.end == node.key]
-        return node.kind is Kind.STATE and bool(ways) and all(ways)
+        return node.kind is NodeKind.STATE and bool(ways) and all(ways)
 
     nodes = tuple(
         replace(node, marks=(*node.marks, Mark.UNTESTED)) if is_unplayed(node) else node for node in chart.nodes

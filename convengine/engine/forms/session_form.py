@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import date
 
 from convengine.engine.forms.form import Field, Form, get_form, is_meaningful
-from convengine.engine.rules.choice import Choice, choose_row, find_row
+from convengine.engine.rules.choice import RowChoice, choose_row, find_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -29,7 +29,7 @@ _DAYS = (Kind.DATE, Kind.DATE_TIME)
 SCHEMA_TYPE = "SCHEMA_TYPE"
 
 
-def choose_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> Choice[rows.OutputSchema]:
+def choose_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> RowChoice[rows.OutputSchema]:
     """All schemas of (intent, state), best first. An unresolved intent has none."""
     refuse = _find_refusal if is_resolved(intent) else lambda row: SCOPE_INTENT
     return choose_row(snapshot, rows.OutputSchema, intent, state, refuse)

@@ -1,6 +1,6 @@
 """Settings of forms that ask."""
 
-from convengine.engine.turn.live_settings import Kind, Unreadable, boolean, declare, integer, one_of, template
+from convengine.engine.turn.live_settings import Unreadable, ValueKind, boolean, declare, integer, one_of, template
 
 FAMILY = "Form"
 
@@ -45,7 +45,7 @@ ECHO = declare(
 COUNTRY = declare(
     FAMILY,
     "COUNTRY",
-    Kind("country", _read_country, blank_is_absent=True),
+    ValueKind("country", _read_country, blank_is_absent=True),
     "",
     "The country of your customers, such as DE or GB: for phone numbers without a country code and for postcodes, in "
     "fields that name no country. ZZ: different countries. If blank, that of the language and region.",

@@ -64,7 +64,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ActionChoice:
     """The chosen action, and the rows that were considered."""
 
     scope: Scope
@@ -103,11 +103,11 @@ def read_context_action(session: Session) -> Json:
     return session.context.get("pendingAction") if action is None else action
 
 
-def choose_action(session: Session, turn: Turn, scope: Scope) -> Choice:
+def choose_action(session: Session, turn: Turn, scope: Scope) -> ActionChoice:
     """The action of a scope: from the table; else from the context, if its task allows that."""
     if not scope.resolved and turn.config(session, REQUIRE_RESOLVED_INTENT_AND_STATE):
         rows_in_scope = list_pending_rows(turn.snapshot, scope)
-        return Choice(scope, find_wanted_key(session), None, tuple((row, UNRESOLVED) for row in rows_in_scope))
+        return ActionChoice(scope, find_wanted_key(session), None, tuple((row, UNRESOLVED) for row in rows_in_scope))
     choice = _choose_from_table(turn.snapshot, session, scope)
     if choice.action is not None:
         return choice
@@ -118,7 +118,7 @@ def choose_action(session: Session, turn: Turn, scope: Scope) -> Choice:
     return replace(choice, action=Action(choice.key or "", reference))
 
 
-def audit_choice(session: Session, turn: Turn, choice: Choice) -> None:
+def audit_choice(session: Session, turn: Turn, choice: ActionChoice) -> None:
     """Write the DECISION event of a choice; nothing if there are no actions at all."""
     if not turn.snapshot.rows(rows.PendingAction):
         return
@@ -139,7 +139,7 @@ def audit_choice(session: Session, turn: Turn, choice: Choice) -> None:
     )
 
 
-def _choose_from_table(snapshot: Snapshot, session: Session, scope: Scope) -> Choice:
+def _choose_from_table(snapshot: Snapshot, session: Session, scope: Scope) -> ActionChoice:
     key, rows_in_scope = find_wanted_key(session), list_pending_rows(snapshot, scope)
     fitting = [row for row in rows_in_scope if key is None or code(row.action_key) == code(key)]
     best = [row for row in fitting if row.priority == fitting[0].priority]
@@ -156,7 +156,7 @@ def _choose_from_table(snapshot: Snapshot, session: Session, scope: Scope) -> Ch
             return OTHER_KEY
         return AMBIGUOUS if doubt and row in best else LOWER_PRIORITY
 
-    return Choice(scope, key, action, tuple((row, reason(row)) for row in rows_in_scope))
+    return ActionChoice(scope, key, action, tuple((row, reason(row)) for row in rows_in_scope))
 
 
 def build_action(row: rows.PendingAction) -> Action | None:

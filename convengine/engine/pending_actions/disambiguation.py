@@ -8,7 +8,7 @@ from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.forms.single_field import choose_option
 from convengine.engine.pending_actions import choice, record
-from convengine.engine.pending_actions.choice import Choice, Scope, build_action, list_pending_rows
+from convengine.engine.pending_actions.choice import ActionChoice, Scope, build_action, list_pending_rows
 from convengine.engine.pending_actions.settings import (
     DISAMBIGUATION_ENABLED,
     ENABLE_LLM,
@@ -105,7 +105,7 @@ def ask_which_action(session: Session, turn: Turn) -> Session:
     return _ask(session, turn, action_choice, options, asks)
 
 
-def _ask(session: Session, turn: Turn, action_choice: Choice, options: Sequence[Option], asks: int) -> Session:
+def _ask(session: Session, turn: Turn, action_choice: ActionChoice, options: Sequence[Option], asks: int) -> Session:
     offered = [option for option in options if option.offered]
     question, source = _build_question(session, turn, action_choice, offered)
     stored = tuple(option.to_json() for option in options)
@@ -133,7 +133,9 @@ def _ask(session: Session, turn: Turn, action_choice: Choice, options: Sequence[
     return session
 
 
-def _build_question(session: Session, turn: Turn, action_choice: Choice, offered: Sequence[Option]) -> tuple[str, str]:
+def _build_question(
+    session: Session, turn: Turn, action_choice: ActionChoice, offered: Sequence[Option]
+) -> tuple[str, str]:
     """The question and its source: the model's text, else the template's, else the built-in one."""
     keys = [option.key for option in offered]
     names = {
@@ -149,7 +151,7 @@ def _build_question(session: Session, turn: Turn, action_choice: Choice, offered
     return next(text for text in rendered if not blank(text)), "TEMPLATE"
 
 
-def _list_options(session: Session, turn: Turn, action_choice: Choice) -> tuple[Option, ...]:
+def _list_options(session: Session, turn: Turn, action_choice: ActionChoice) -> tuple[Option, ...]:
     """The ambiguous actions without those that are done; none if nothing is asked."""
     if not turn.config(session, DISAMBIGUATION_ENABLED):
         return ()

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from convengine.engine.errors import PromptContextMissing
-from convengine.engine.rules.choice import Choice, choose_row, find_row
+from convengine.engine.rules.choice import RowChoice, choose_row, find_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import DecisionKind, InteractionMode, PromptUse
@@ -21,7 +21,7 @@ from convengine.engine.turn.turn import Turn
 OTHER_USE = "OTHER_USE"
 
 
-def choose_template(snapshot: Snapshot, use: str, intent: str | None, state: str | None) -> Choice[PromptTemplate]:
+def choose_template(snapshot: Snapshot, use: str, intent: str | None, state: str | None) -> RowChoice[PromptTemplate]:
     """The templates of one use for (intent, state), best first. For extraction, templates of intent ANY do not
     count.
     """
@@ -92,7 +92,7 @@ def find_capabilities(template: PromptTemplate) -> frozenset[str]:
     return frozenset(capabilities)
 
 
-def choose_interaction(snapshot: Snapshot, intent: str | None, state: str | None) -> Choice[PromptTemplate]:
+def choose_interaction(snapshot: Snapshot, intent: str | None, state: str | None) -> RowChoice[PromptTemplate]:
     """The templates with a mode or a contract for (intent, state): most specific, newest, highest id first."""
     return choose_row(snapshot, PromptTemplate, intent, state, _find_refusal, order=order_newest_first)
 

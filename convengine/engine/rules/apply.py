@@ -41,7 +41,7 @@ def run_phase(
     """
     if session.reset_only or session.only_digresses:
         return session
-    run = _Run(turn, PhaseEvents(phase, source, turn), phase)
+    run = _PhaseRun(turn, PhaseEvents(phase, source, turn), phase)
     session = run.announce(session)
     limit = turn.config(session, MAX_PASSES)
     state = rules_of_state or session.state
@@ -54,7 +54,7 @@ def run_phase(
     return session
 
 
-class _Run:
+class _PhaseRun:
     """One execution of a phase."""
 
     def __init__(self, turn: Turn, tell: PhaseEvents, phase: RulePhase) -> None:

@@ -20,7 +20,7 @@ _LISTED = 10
 
 
 @dataclass(frozen=True)
-class Choice(Generic[R]):
+class RowChoice(Generic[R]):
     """The rows in scope, best first, each with the reason why it does not count, if there is one."""
 
     considered: tuple[tuple[R, str | None], ...]
@@ -55,7 +55,7 @@ def choose_row(
     refused: Callable[[R], str | None],
     *,
     order: Callable[[R], Any] | None = None,
-) -> Choice[R]:
+) -> RowChoice[R]:
     """The active rows for (intent, state), most specific first, then in `order` (priority, then id).
 
     `refused` gives the reason why a row in scope does not count, or None.
@@ -66,10 +66,10 @@ def choose_row(
 
 def build_choice(
     snapshot: Snapshot, row_type: type[R], intent: str | None, considered: tuple[tuple[R, str | None], ...]
-) -> Choice[R]:
+) -> RowChoice[R]:
     """The choice among rows in scope that are in order already, with the counts of the others."""
     cut = count_out_of_scope(snapshot, row_type, intent, len(considered))
-    return Choice(considered, {**cut, OUTRANKED: max(0, len(considered) - 1 - _LISTED)})
+    return RowChoice(considered, {**cut, OUTRANKED: max(0, len(considered) - 1 - _LISTED)})
 
 
 def find_row(

@@ -92,7 +92,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Run:
+class ClaimedRun:
     """A claim and its outcome. Without an outcome, an earlier turn claimed it and its end is unknown."""
 
     reference: TaskReference
@@ -102,7 +102,7 @@ class Run:
     same_request: bool = True
 
 
-def run_claimed(turn: Turn, claim: ExecutionClaim, reference: TaskReference, run: Callable[[], Outcome]) -> Run:
+def run_claimed(turn: Turn, claim: ExecutionClaim, reference: TaskReference, run: Callable[[], Outcome]) -> ClaimedRun:
     """Claim, run, store the outcome. If an earlier turn claimed it, return its stored outcome and run nothing.
 
     Raises ConversationPersistFailed if claim or outcome cannot be stored.
@@ -112,12 +112,12 @@ def run_claimed(turn: Turn, claim: ExecutionClaim, reference: TaskReference, run
         turn.uninterruptible = True
         outcome = run()
         turn.ports.executions.finish(claim, outcome.status.value, outcome.to_json())
-        return Run(reference, execution, outcome)
+        return ClaimedRun(reference, execution, outcome)
     if execution.status == "CLAIMED":
-        return Run(reference, execution, None)
+        return ClaimedRun(reference, execution, None)
     result = execution.result if isinstance(execution.result, Mapping) else {}
     outcome = Outcome.from_json(execution.status, result)
-    return Run(reference, execution, outcome, execution.request_hash == claim.request_hash)
+    return ClaimedRun(reference, execution, outcome, execution.request_hash == claim.request_hash)
 
 
 def run_methods(

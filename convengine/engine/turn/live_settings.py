@@ -27,7 +27,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True)
-class Kind(Generic[T_co]):
+class ValueKind(Generic[T_co]):
     """A value type: its name, how to read a text, and its limits for forms."""
 
     name: str
@@ -48,12 +48,12 @@ def _read_bool(text: str) -> bool:
     return word in TRUE_WORDS
 
 
-def boolean() -> Kind[bool]:
+def boolean() -> ValueKind[bool]:
     """true/1/yes/on or false/0/no/off, in any case."""
-    return Kind("bool", _read_bool)
+    return ValueKind("bool", _read_bool)
 
 
-def integer(minimum: int = 0, maximum: int = 2**31 - 1) -> Kind[int]:
+def integer(minimum: int = 0, maximum: int = 2**31 - 1) -> ValueKind[int]:
     """A whole number within limits; a number outside becomes the nearest limit."""
 
     def read(text: str) -> int:
@@ -63,10 +63,10 @@ def integer(minimum: int = 0, maximum: int = 2**31 - 1) -> Kind[int]:
             raise Unreadable(f"must be a whole number from {minimum} to {maximum}.") from None
         return min(max(number, minimum), maximum)
 
-    return Kind("int", read, minimum, maximum)
+    return ValueKind("int", read, minimum, maximum)
 
 
-def decimal(minimum: float = 0.0, maximum: float = 1.0) -> Kind[float]:
+def decimal(minimum: float = 0.0, maximum: float = 1.0) -> ValueKind[float]:
     """A decimal number within limits; a number outside becomes the nearest limit."""
 
     def read(text: str) -> float:
@@ -78,10 +78,10 @@ def decimal(minimum: float = 0.0, maximum: float = 1.0) -> Kind[float]:
             raise Unreadable(f"must be a number from {minimum:g} to {maximum:g}.")
         return min(max(number, minimum), maximum)
 
-    return Kind("decimal", read, minimum, maximum)
+    return ValueKind("decimal", read, minimum, maximum)
 
 
-def one_of(*values: str) -> Kind[str]:
+def one_of(*values: str) -> ValueKind[str]:
     """One of the values, ignoring case."""
 
     def read(text: str) -> str:
@@ -91,10 +91,10 @@ def one_of(*values: str) -> Kind[str]:
                 return value
         raise Unreadable(f"must be one of {', '.join(values)}.")
 
-    return Kind("enum", read, values=values)
+    return ValueKind("enum", read, values=values)
 
 
-def text_list(*, codes: bool = False, lines: bool = False) -> Kind[tuple[str, ...]]:
+def text_list(*, codes: bool = False, lines: bool = False) -> ValueKind[tuple[str, ...]]:
     """Comma-separated entries (one per line with `lines`), trimmed, without blanks; codes in upper case."""
 
     def read(text: str) -> tuple[str, ...]:
@@ -102,30 +102,30 @@ def text_list(*, codes: bool = False, lines: bool = False) -> Kind[tuple[str, ..
         texts = (part.strip() for part in parts)
         return tuple(part.upper() if codes else part for part in texts if part)
 
-    return Kind("codes" if codes else "lines" if lines else "list", read)
+    return ValueKind("codes" if codes else "lines" if lines else "list", read)
 
 
-def text() -> Kind[str]:
+def text() -> ValueKind[str]:
     """A plain text; blank counts as absent."""
-    return Kind("text", str, blank_is_absent=True)
+    return ValueKind("text", str, blank_is_absent=True)
 
 
-def template() -> Kind[str]:
+def template() -> ValueKind[str]:
     """A template; blank counts as absent. Its syntax is checked elsewhere."""
-    return Kind("template", str, blank_is_absent=True)
+    return ValueKind("template", str, blank_is_absent=True)
 
 
-def prompt() -> Kind[str]:
+def prompt() -> ValueKind[str]:
     """A prompt; blank counts as absent."""
-    return Kind("prompt", str, blank_is_absent=True)
+    return ValueKind("prompt", str, blank_is_absent=True)
 
 
-def regex() -> Kind[str]:
+def regex() -> ValueKind[str]:
     """A regular expression; blank counts as absent. Its syntax is checked elsewhere."""
-    return Kind("regex", str, blank_is_absent=True)
+    return ValueKind("regex", str, blank_is_absent=True)
 
 
-def json_value(shape: type = dict) -> Kind[Any]:
+def json_value(shape: type = dict) -> ValueKind[Any]:
     """A JSON document with the given top-level type; blank counts as absent."""
     names: dict[type, str] = {dict: "a JSON object", list: "a JSON list"}
 
@@ -138,7 +138,7 @@ def json_value(shape: type = dict) -> Kind[Any]:
             raise Unreadable(f"must be {names.get(shape, 'JSON')}.")
         return value
 
-    return Kind("json", read, blank_is_absent=True)
+    return ValueKind("json", read, blank_is_absent=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,7 +147,7 @@ class Setting(Generic[T]):
 
     type: str
     key: str
-    kind: Kind[T]
+    kind: ValueKind[T]
     default: T
     help: str
     mark: str = "L"
@@ -180,7 +180,7 @@ ALIASES: dict[tuple[str, str], str] = {
 def declare(
     type: str,
     key: str,
-    kind: Kind[T],
+    kind: ValueKind[T],
     default: T,
     help: str,
     *,
@@ -207,7 +207,7 @@ def canonical_key(config_type: str | None, config_key: str | None) -> tuple[str,
 
 
 @dataclass(frozen=True)
-class Reading(Generic[T]):
+class SettingInForce(Generic[T]):
     """A setting's value in force, its source, and the error of the text that was found."""
 
     value: T
@@ -239,25 +239,25 @@ def _list_sources(
         yield "DEPLOYMENT", None, snapshot.defaults[type_, key]
 
 
-def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) -> Reading[T]:
+def read(snapshot: Snapshot, setting: Setting[T], qualifier: str | None = None) -> SettingInForce[T]:
     """The value in force: qualified row, plain row, deployment, built-in default.
 
     If a text cannot be read, the default applies, with the error; weaker sources do not count.
     """
     # Called forty times a turn, so it makes no key or default.
     key = setting if qualifier is None else (setting, qualifier)
-    reading: Reading[T] | None = snapshot.memo.values.get(key)
+    reading: SettingInForce[T] | None = snapshot.memo.values.get(key)
     return reading or snapshot.memo.get(key, partial(_read_uncached, snapshot, setting, qualifier))
 
 
-def _read_uncached(snapshot: Snapshot, setting: Setting[T], qualifier: str | None) -> Reading[T]:
+def _read_uncached(snapshot: Snapshot, setting: Setting[T], qualifier: str | None) -> SettingInForce[T]:
     """Read the strongest text; a blank one is passed over where blank counts as absent."""
     default = setting.default_for(qualifier)
     for source, row, raw in _list_sources(snapshot, setting, qualifier):
         if setting.kind.blank_is_absent and blank(raw):
             continue
         try:
-            return Reading(setting.kind.read(raw), row, source, None, raw)
+            return SettingInForce(setting.kind.read(raw), row, source, None, raw)
         except Unreadable as problem:
-            return Reading(default, row, source, str(problem), raw)
-    return Reading(default)
+            return SettingInForce(default, row, source, str(problem), raw)
+    return SettingInForce(default)

@@ -5,7 +5,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.live_settings import Kind, Unreadable, declare, text
+from convengine.engine.turn.live_settings import Unreadable, ValueKind, declare, text
 from convengine.engine.turn.turn import Turn
 
 #: The name under which rules read the clock; no field may have it.
@@ -24,7 +24,7 @@ def _read_zone(text: str) -> str:
 TIME_ZONE = declare(
     "Session",
     "TIME_ZONE",
-    Kind("time zone", _read_zone, blank_is_absent=True),
+    ValueKind("time zone", _read_zone, blank_is_absent=True),
     "UTC",
     "The time zone of the users, such as Europe/Berlin. Rules read the date and the time of day in it.",
     label="Time zone",

@@ -174,7 +174,7 @@ class Turn:
         """A live setting's value from the pinned snapshot. An unreadable one is reported once per turn."""
         # Called forty times a turn, nearly always for a cached value.
         cached = self.snapshot.memo.values.get(setting) if qualifier is None else None
-        reading: live_settings.Reading[T] = cached or live_settings.read(self.snapshot, setting, qualifier)
+        reading: live_settings.SettingInForce[T] = cached or live_settings.read(self.snapshot, setting, qualifier)
         if reading.problem:
             self.audit_once(
                 session,

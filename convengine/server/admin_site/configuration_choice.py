@@ -11,7 +11,7 @@ from convengine.server.interfaces.configuration import ConfigurationName, named_
 READ_RIGHTS = {"draft": "config_admin.view_cedraft", "release": "config_admin.view_cerelease"}
 
 
-class Choice(NamedTuple):
+class ConfigurationChoice(NamedTuple):
     """A configuration to choose."""
 
     name: str
@@ -35,12 +35,12 @@ def require_readable(request: HttpRequest, name: str) -> None:
         require_right(request, right)
 
 
-def list_choices(request: HttpRequest, chosen: str = "") -> list[Choice]:
+def list_choices(request: HttpRequest, chosen: str = "") -> list[ConfigurationChoice]:
     """What the user may read, the draft of the session first; and what is chosen, as long as it exists."""
-    offered = [Choice(str(name), title) for name, title in named_configurations().list_choices()]
+    offered = [ConfigurationChoice(str(name), title) for name, title in named_configurations().list_choices()]
     if chosen and chosen not in {choice.name for choice in offered} and (title := describe(chosen)):
         # By its usual name alone: what is stored of it is compared with that.
-        offered.append(Choice(str(ConfigurationName.parse(chosen)), title))
+        offered.append(ConfigurationChoice(str(ConfigurationName.parse(chosen)), title))
     current = get_current_name(request)
     readable = [choice for choice in offered if may_read(request, choice.name)]
     return sorted(readable, key=lambda choice: choice.name != current)

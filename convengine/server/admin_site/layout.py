@@ -28,7 +28,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Section:
+class SidebarSection:
     """A sidebar entry with its pages; it opens the first."""
 
     title: str
@@ -47,8 +47,8 @@ _SELDOM = frozenset(
 )
 #: Grouped by what users want to do, not by tables: first what analysts work with.
 #: Pages that are no lists of models declare their entries themselves (`SidebarEntry`).
-_SECTIONS: Sequence[Section] = (
-    Section(
+_SECTIONS: Sequence[SidebarSection] = (
+    SidebarSection(
         "Intents",
         "flag",
         (
@@ -57,7 +57,7 @@ _SECTIONS: Sequence[Section] = (
             Entry("config_admin.CeOutputSchema", "Forms", "The fields to collect."),
         ),
     ),
-    Section(
+    SidebarSection(
         "Rules & settings",
         "rule",
         (
@@ -67,7 +67,7 @@ _SECTIONS: Sequence[Section] = (
             Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
         ),
     ),
-    Section(
+    SidebarSection(
         "Answers",
         "chat",
         (
@@ -80,7 +80,7 @@ _SECTIONS: Sequence[Section] = (
             Entry("ce_executors.CeDocumentCollection", "Collections", "Groups of documents."),
         ),
     ),
-    Section(
+    SidebarSection(
         "Actions & tools",
         "bolt",
         (
@@ -97,7 +97,7 @@ _SECTIONS: Sequence[Section] = (
             ),
         ),
     ),
-    Section(
+    SidebarSection(
         "Try & test",
         "science",
         (
@@ -105,7 +105,7 @@ _SECTIONS: Sequence[Section] = (
             Entry("config_admin.CeTestRun", "Test runs", "Which tests passed, on which configuration."),
         ),
     ),
-    Section(
+    SidebarSection(
         "Releases",
         "history",
         (
@@ -118,7 +118,7 @@ _SECTIONS: Sequence[Section] = (
             ),
         ),
     ),
-    Section(
+    SidebarSection(
         "Conversations",
         "forum",
         (
@@ -127,7 +127,7 @@ _SECTIONS: Sequence[Section] = (
             Entry("audit.CeMcpUserFeedback", "Feedback", "Ratings and comments on answers."),
         ),
     ),
-    Section(
+    SidebarSection(
         "Reports",
         "bar_chart",
         (
@@ -135,7 +135,7 @@ _SECTIONS: Sequence[Section] = (
             Entry("audit.CeAlertRule", "Alert rules", "Rules that watch numbers and send messages."),
         ),
     ),
-    Section(
+    SidebarSection(
         _ENGINE_ROOM,
         "settings_suggest",
         (
@@ -158,7 +158,7 @@ _SECTIONS: Sequence[Section] = (
             Entry("ce_jobs.CeJobRun", "Runs of jobs", "Results of the runs."),
         ),
     ),
-    Section(
+    SidebarSection(
         "Access",
         "key",
         (
@@ -176,7 +176,7 @@ _SECTIONS: Sequence[Section] = (
 
 
 @cache
-def list_sections() -> Sequence[Section]:
+def list_sections() -> Sequence[SidebarSection]:
     """The sections with their entries, and *More* with those that are seldom needed."""
     located = _list_located_entries()
     seldom = [entry for entry in located if entry.section == _ENGINE_ROOM or entry.title in _SELDOM]
@@ -184,7 +184,7 @@ def list_sections() -> Sequence[Section]:
         replace(section, entries=[entry for entry in located if entry.section == section.title and entry not in seldom])
         for section in _SECTIONS
     ]
-    return [*(section for section in sections if section.entries), Section("More", "more_horiz", seldom)]
+    return [*(section for section in sections if section.entries), SidebarSection("More", "more_horiz", seldom)]
 
 
 def _list_located_entries() -> list[Entry]:

@@ -12,7 +12,7 @@ READ_TURNS = "ce_sessions.view_ceconversationhistory"
 
 
 @dataclass(frozen=True)
-class Group:
+class RightsGroup:
     """A group of users and its purpose."""
 
     name: str
@@ -31,19 +31,19 @@ class Task:
 
 ANALYST, CONFIG_ADMIN, QA, INTEGRATOR, OPERATOR = "analyst", "config_admin", "qa", "integrator", "operator"
 GROUPS = (
-    Group(ANALYST, "Analysts", "Change the configuration and test it."),
-    Group(
+    RightsGroup(ANALYST, "Analysts", "Change the configuration and test it."),
+    RightsGroup(
         CONFIG_ADMIN,
         "Configuration administrators",
         ("Everything that analysts may do, and changes that affect the whole installation."),
     ),
-    Group(
+    RightsGroup(
         QA,
         "Quality assurance",
         "Read conversations and the reasons for each answer, give feedback, and write tests. No other changes.",
     ),
-    Group(INTEGRATOR, "Integrators", "Connect other systems: own API keys and the API documentation."),
-    Group(OPERATOR, "Operators", "Operate the installation: jobs, waiting turns and open actions."),
+    RightsGroup(INTEGRATOR, "Integrators", "Connect other systems: own API keys and the API documentation."),
+    RightsGroup(OPERATOR, "Operators", "Operate the installation: jobs, waiting turns and open actions."),
 )
 
 _ROWS = (

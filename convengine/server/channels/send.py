@@ -19,8 +19,7 @@ from convengine.server.channels.providers import find_provider, read_secrets
 from convengine.server.channels.receipts import find_late_body, report_failure
 from convengine.server.database.batches import remove_in_batches
 from convengine.server.deployment import conf
-from convengine.server.executors.http_client import Call as HttpCall
-from convengine.server.executors.http_client import circuits, fetch
+from convengine.server.executors.http_client import HttpCall, circuits, fetch
 from convengine.server.executors.http_connections import HttpConnection, Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT, Policy
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed

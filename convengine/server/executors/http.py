@@ -16,7 +16,7 @@ from convengine.engine.turn.enums import MappingMode
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
-from convengine.server.executors.http_client import BODILESS, Call, idempotency_key, send
+from convengine.server.executors.http_client import BODILESS, HttpCall, idempotency_key, send
 from convengine.server.executors.http_connections import connection
 from convengine.server.executors.http_policy import policy_of
 from convengine.server.executors.job import Job
@@ -48,7 +48,7 @@ def call_tool(snapshot: Snapshot, tool_code: str, request: HttpRequest, mappers:
     """
     method = (request.method or "GET").strip().upper() or "GET"
     policy = policy_of(snapshot, tool_code, request.policy)
-    call = Call(
+    call = HttpCall(
         connection(request.connection).target(request.path),
         method,
         policy,

@@ -40,7 +40,7 @@ _MESSAGE = 200
 
 
 @dataclass(frozen=True)
-class Call:
+class HttpCall:
     """One call with all values filled in."""
 
     target: Target
@@ -69,7 +69,7 @@ class Answer:
 circuits = Circuits()
 
 
-def send(call: Call) -> Answer:
+def send(call: HttpCall) -> Answer:
     """The response with status 2xx, while this thread waits and holds no connection.
 
     Raises ToolFault: CIRCUIT_OPEN, HOST_…, HTTP_STATUS, HTTP_TIMEOUT, HTTP_IO, …
@@ -82,7 +82,7 @@ def send(call: Call) -> Answer:
         raise ToolFault("HTTP_TIMEOUT", f"{call.target.authority} took longer than {seconds * 1000:.0f} ms.") from error
 
 
-async def fetch(call: Call) -> Answer:
+async def fetch(call: HttpCall) -> Answer:
     """Make the call in the loop of outgoing calls, through its circuit if the policy has one. Raises ToolFault."""
     policy = call.policy
     if not policy.circuit_breaker_enabled:
@@ -123,7 +123,7 @@ class _Failed(ToolFault):
         self.body = body
 
 
-async def _repeat_attempts(call: Call) -> Answer:
+async def _repeat_attempts(call: HttpCall) -> Answer:
     """Attempt the call until it succeeds, or fails in a way that allows no other attempt, or was tried often enough."""
     started, most = time.monotonic(), call.policy.attempts(call.method)
     for attempt in range(1, most + 1):
@@ -138,7 +138,7 @@ async def _repeat_attempts(call: Call) -> Answer:
     raise AssertionError("the last attempt returns or raises")
 
 
-async def _attempt_once(call: Call) -> tuple[int, bytes]:
+async def _attempt_once(call: HttpCall) -> tuple[int, bytes]:
     """Make one attempt. Returns the status, which is 2xx, and the body without the secret. Raises ToolFault."""
     import httpx2
 
@@ -180,7 +180,7 @@ async def _attempt_once(call: Call) -> tuple[int, bytes]:
     return _check_response(call, response, body)
 
 
-def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:
+def _check_response(call: HttpCall, response: "httpx2.Response", body: bytes) -> tuple[int, bytes]:
     """The status and the body of a response with status 2xx. Raises _Failed for any other."""
     status, host = response.status_code, call.target.authority
     if 200 <= status < 300:
@@ -201,7 +201,7 @@ def _check_response(call: Call, response: "httpx2.Response", body: bytes) -> tup
     )
 
 
-def _build_request(call: Call) -> "httpx2.Request":
+def _build_request(call: HttpCall) -> "httpx2.Request":
     """The request as it is sent. Raises ToolFault HEADER_REFUSED, and errors of the client for unusable values."""
     import httpx2
 
@@ -221,7 +221,7 @@ def _build_request(call: Call) -> "httpx2.Request":
     )
 
 
-def _build_headers(call: Call) -> list[tuple[str, str]]:
+def _build_headers(call: HttpCall) -> list[tuple[str, str]]:
     """The headers of a call. The credentials are added only for the connection's own address.
 
     Raises ToolFault HEADER_REFUSED for a header that is reserved, or could begin another one.
@@ -265,4 +265,4 @@ def _make_transport(connection: HttpConnection, pid: int) -> "GuardedTransport":
     return transport
 
 
-__all__ = ["BODILESS", "Answer", "Call", "HttpConnection", "circuits", "fetch", "idempotency_key", "send"]
+__all__ = ["BODILESS", "Answer", "HttpCall", "HttpConnection", "circuits", "fetch", "idempotency_key", "send"]

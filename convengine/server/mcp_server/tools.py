@@ -11,7 +11,7 @@ _ID = {"type": "string", "format": "uuid", "description": "Of an answer of take_
 _TURN = {"type": "integer", "minimum": 1, "description": "The number of the turn, `turnNo` of its answer."}
 
 
-class Call(NamedTuple):
+class ApiCall(NamedTuple):
     """A call of the REST API."""
 
     method: str
@@ -31,7 +31,7 @@ class ServedTool:
     properties: Mapping[str, Json]
     required: tuple[str, ...]
     read_only: bool
-    call: Callable[[Mapping[str, Json]], Call]
+    call: Callable[[Mapping[str, Json]], ApiCall]
 
     @property
     def input_schema(self) -> dict[str, Json]:
@@ -44,20 +44,20 @@ class ServedTool:
         }
 
 
-def _turn(args: Mapping[str, Json]) -> Call:
+def _turn(args: Mapping[str, Json]) -> ApiCall:
     body = {name: value for name, value in args.items() if name != "idempotencyKey"}
-    return Call("POST", "/api/v1/conversation/message", body=body, idempotency_key=args.get("idempotencyKey"))
+    return ApiCall("POST", "/api/v1/conversation/message", body=body, idempotency_key=args.get("idempotencyKey"))
 
 
-def _audit(args: Mapping[str, Json], what: str) -> Call:
+def _audit(args: Mapping[str, Json], what: str) -> ApiCall:
     query = {name: value for name, value in args.items() if name != "conversationId"}
-    return Call("GET", f"/api/v1/conversation/audit/{quote(str(args['conversationId']), safe='')}/{what}", query)
+    return ApiCall("GET", f"/api/v1/conversation/audit/{quote(str(args['conversationId']), safe='')}/{what}", query)
 
 
-def _configuration(args: Mapping[str, Json]) -> Call:
+def _configuration(args: Mapping[str, Json]) -> ApiCall:
     table = args.get("table")
     query = {name: value for name, value in args.items() if name != "table"}
-    return Call("GET", f"/api/v1/config/{quote(str(table), safe='')}" if table else "/api/v1/config", query)
+    return ApiCall("GET", f"/api/v1/config/{quote(str(table), safe='')}" if table else "/api/v1/config", query)
 
 
 TOOLS = (

@@ -44,7 +44,7 @@ _UNKNOWN = 1_000
 Target = tuple[Connection, str]
 
 
-class _Call(NamedTuple):
+class _ServiceCall(NamedTuple):
     """What is asked of a service, and what its answer means."""
 
     seconds: float
@@ -128,7 +128,7 @@ class OpenAiModel:
             raise _refuse(name, "LLM_CALL_FAILED", missing)
         try:
             target = self.connections.find(name, EMBEDDING_MODEL.name)
-            call = _Call(_EMBEDDING_SECONDS, partial(_embed, texts), partial(read_embeddings, texts=len(texts)))
+            call = _ServiceCall(_EMBEDDING_SECONDS, partial(_embed, texts), partial(read_embeddings, texts=len(texts)))
             with self.wait():
                 attempt = self._try_unless_open(call, target, clip_seconds(_EMBEDDING_SECONDS))
         except ModelUnknown as unknown:
@@ -173,7 +173,7 @@ class OpenAiModel:
             refused = _wait_for_pause(chosen, ends)
             seconds_left = min(request.timeout_ms / 1000, max(ends - time.monotonic(), 0.001))
             start = partial(_complete, request, more_than=attempts.count_spent_tokens())
-            call = _Call(request.timeout_ms / 1000, start, read_completion)
+            call = _ServiceCall(request.timeout_ms / 1000, start, read_completion)
             attempt = refused or self._try_unless_open(call, chosen, seconds_left)
             if fallback and not attempt.was_called:
                 attempt = self._try_unless_open(call, fallback, seconds_left)
@@ -190,7 +190,7 @@ class OpenAiModel:
         *earlier, last = [attempt.answer for attempt in attempts.tries]
         return replace(last, earlier=tuple(earlier))
 
-    def _try_unless_open(self, call: _Call, target: Target, seconds: float) -> Try:
+    def _try_unless_open(self, call: _ServiceCall, target: Target, seconds: float) -> Try:
         """One attempt, unless the service failed too often."""
         connection, model = target
         if not connection.circuit_failures:
@@ -207,7 +207,7 @@ class OpenAiModel:
             record_model_attempt(refused)
             return Try(refused, was_called=False)
 
-    def _try(self, call: _Call, connection: Connection, model: str, seconds: float) -> Try:
+    def _try(self, call: _ServiceCall, connection: Connection, model: str, seconds: float) -> Try:
         started = time.perf_counter()
         try:
             outcome = call.read(outgoing.run(call.start(self._client(connection), connection, model), seconds))

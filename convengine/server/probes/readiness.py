@@ -27,7 +27,7 @@ READ_ONLY, STANDING = "read-only", "all are busy with requests that do not end"
 
 
 @dataclass(frozen=True)
-class Part:
+class ServicePart:
     """A part that turns or jobs need."""
 
     name: str
@@ -47,16 +47,16 @@ class Readiness:
         self._state = DatabaseState()
         self._database = BoundedCheck("readiness of the database", self._read_database)
         self._broker = BoundedCheck("readiness of the broker", ping_broker)
-        self._logged: Sequence[Part] = ()
+        self._logged: Sequence[ServicePart] = ()
 
-    def check(self, *, all_threads_stand: bool = False) -> list[Part]:
+    def check(self, *, all_threads_stand: bool = False) -> list[ServicePart]:
         """All parts, in time. The server says whether all its threads stand."""
         ends = time.monotonic() + SECONDS
         runs = {"broker": self._broker.start()} if conf.get("BROKER_URL") not in ("", EMBEDDED) else {}
         parts = describe_database(*self._wait_for_state(self._database.start(), ends))
-        parts.append(Part("threads", STANDING if all_threads_stand else OK))
+        parts.append(ServicePart("threads", STANDING if all_threads_stand else OK))
         for name, run in runs.items():
-            parts.append(Part(name, _wait(run, ends), is_required=False))
+            parts.append(ServicePart(name, _wait(run, ends), is_required=False))
         self._log_change(parts)
         return parts
 
@@ -82,7 +82,7 @@ class Readiness:
             raise
         return state
 
-    def _log_change(self, parts: Sequence[Part]) -> None:
+    def _log_change(self, parts: Sequence[ServicePart]) -> None:
         if any(not part.is_ok for part in parts) and parts != self._logged:
             log.warning("not ready", **{part.name: part.text for part in parts if not part.is_ok})
         elif self._logged and not all(part.is_ok for part in self._logged) and all(part.is_ok for part in parts):
@@ -90,7 +90,7 @@ class Readiness:
         self._logged = parts
 
 
-def describe_database(state: DatabaseState, missing: str) -> list[Part]:
+def describe_database(state: DatabaseState, missing: str) -> list[ServicePart]:
     """The parts that the database tells; `missing` says why a part was not read."""
 
     def describe(holds: bool | None, otherwise: str) -> str:
@@ -99,10 +99,10 @@ def describe_database(state: DatabaseState, missing: str) -> list[Part]:
     overdue = state.overdue
     in_time = None if overdue is None else not any(map(is_late, overdue, overdue.values()))
     return [
-        Part("database", describe(state.is_writable if state.answers else None, READ_ONLY)),
-        Part("migrations", describe(state.is_migrated, "not applied")),
-        Part("configuration", describe(state.is_configured, "no release can be loaded")),
-        Part("jobs", describe(in_time, "late"), is_required=False),
+        ServicePart("database", describe(state.is_writable if state.answers else None, READ_ONLY)),
+        ServicePart("migrations", describe(state.is_migrated, "not applied")),
+        ServicePart("configuration", describe(state.is_configured, "no release can be loaded")),
+        ServicePart("jobs", describe(in_time, "late"), is_required=False),
     ]
 
 

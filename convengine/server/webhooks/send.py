@@ -17,7 +17,7 @@ from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.database.batches import remove_in_batches
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
-from convengine.server.executors.http_client import Call, HttpConnection, circuits, fetch
+from convengine.server.executors.http_client import HttpCall, HttpConnection, circuits, fetch
 from convengine.server.executors.http_connections import Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.interfaces.turn_log import turn_log
@@ -80,7 +80,7 @@ async def send_delivery(row: CeWebhookDelivery) -> None:
     target = _find_target(webhook.url)
     headers = build_headers(str(row.event_id), int(time.time()), row.body, (webhook.secret, webhook.old_secret))
     try:
-        await fetch(Call(target, "POST", _POLICY, f"webhook {webhook.pk}", headers, body=row.body))
+        await fetch(HttpCall(target, "POST", _POLICY, f"webhook {webhook.pk}", headers, body=row.body))
     except ToolFault as fault:
         reworded = _reword(fault, target.host)
         if fault.status == HTTPStatus.GONE:

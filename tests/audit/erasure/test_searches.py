@@ -2,9 +2,9 @@
 
 import pytest
 
-from audit.erasure.searches import Match, match_search
+from audit.erasure.searches import ParticipantMatch, match_search
 
-NO, MAYBE, YES = Match.NO, Match.MAYBE, Match.YES
+NO, MAYBE, YES = ParticipantMatch.NO, ParticipantMatch.MAYBE, ParticipantMatch.YES
 LIST_OF_PEOPLE, OTHER_PAGE = "/admin/ce_sessions/ceconversation/", "/admin/audit/ceaudit/find/"
 ANNA, MAIL, PHONE = "Anna Schmidt-Müller", "anna@example.org", "491701234567"
 
@@ -59,6 +59,6 @@ ANNA, MAIL, PHONE = "Anna Schmidt-Müller", "anna@example.org", "491701234567"
     ],
 )
 def test_a_search_means_a_participant_certainly_maybe_or_not(
-    participant: str, search: str, path: str, match: Match
+    participant: str, search: str, path: str, match: ParticipantMatch
 ) -> None:
     assert match_search(search, path, participant) is match

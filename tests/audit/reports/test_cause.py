@@ -15,7 +15,7 @@ from audit.reports.cause import (
     find_moved_turns,
     select_turns,
 )
-from audit.reports.effect import Comparison, ReleaseGroup
+from audit.reports.effect import ReleaseComparison, ReleaseGroup
 from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, TASK_FAILED, Measure
 from audit.reports.report import Totals
 from config_admin.models import CeIntentClassifier, CeResponse
@@ -66,7 +66,7 @@ def judge(before: int) -> tuple[Verdict, str]:
         totals.add("TURN", "OK", 40)
         totals.add("STAGE", "NOT_UNDERSTOOD", missed)
         groups.append(ReleaseGroup(number, number, totals))
-    rate = Comparison(groups[1], groups[0]).judge(NOT_UNDERSTOOD_TURNS)
+    rate = ReleaseComparison(groups[1], groups[0]).judge(NOT_UNDERSTOOD_TURNS)
     return rate.verdict, rate.cause
 
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from audit.search.query import SearchQuery
-from audit.what_if.difference import Kind
-from audit.what_if.engine import ComparedTurn, Comparison
+from audit.what_if.difference import DifferenceKind
+from audit.what_if.engine import ComparedTurn, ConfigurationPair
 from audit.what_if.selection import select_turns
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.content import content_of
@@ -27,10 +27,12 @@ def compare(unsaved: UnsavedRows | None = None, *, as_recorded: bool = False) ->
     """All recorded turns on live and with unsaved rows; nothing outside is called."""
     live, new = named_configurations().read(LIVE), named_configurations().read(LIVE, unsaved)
     with set_tripwire(registry):
-        return list(Comparison(new, None if as_recorded else live).compare_turns(select_turns(SearchQuery(), 100)))
+        return list(
+            ConfigurationPair(new, None if as_recorded else live).compare_turns(select_turns(SearchQuery(), 100))
+        )
 
 
-def kinds(results: list[ComparedTurn]) -> list[Kind]:
+def kinds(results: list[ComparedTurn]) -> list[DifferenceKind]:
     return [result.kind for result in results]
 
 
@@ -50,7 +52,7 @@ def test_another_text_is_a_difference_of_the_answer_by_its_row(caller: Caller) -
 
     first, second = compare(edit(row, exact_text="Ten."))
 
-    assert kinds([first, second]) == [Kind.SAME, Kind.ANSWER]
+    assert kinds([first, second]) == [DifferenceKind.SAME, DifferenceKind.ANSWER]
     assert second.cause == ("ce_response", str(row.pk))
     assert second.old
     assert second.old.answer["value"] == "No fees."
@@ -62,8 +64,11 @@ def test_an_answer_from_outside_is_the_same_on_all_configurations(caller: Caller
     caller.say("hours")
     answer_as_person(caller.conversation_id, "default", "Ada here.", "Ada")
 
-    assert kinds(compare(edit(answer(intent_code="FEES"), exact_text="Ten."))) == [Kind.SAME, Kind.SAME]
-    assert kinds(compare(as_recorded=True)) == [Kind.SAME, Kind.SAME]
+    assert kinds(compare(edit(answer(intent_code="FEES"), exact_text="Ten."))) == [
+        DifferenceKind.SAME,
+        DifferenceKind.SAME,
+    ]
+    assert kinds(compare(as_recorded=True)) == [DifferenceKind.SAME, DifferenceKind.SAME]
 
 
 def test_another_phrase_is_a_difference_of_the_intent(caller: Caller) -> None:
@@ -72,7 +77,7 @@ def test_another_phrase_is_a_difference_of_the_intent(caller: Caller) -> None:
 
     (result,) = compare(edit(row, pattern="costs"))
 
-    assert result.kind is Kind.INTENT
+    assert result.kind is DifferenceKind.INTENT
     assert result.cause == ("ce_intent_classifier", str(row.pk))
     assert [side and side.summary[Aspect.INTENT] for side in (result.old, result.new)] == ["FEES", "UNKNOWN"]
 
@@ -83,7 +88,7 @@ def test_another_state_comes_before_the_answer(caller: Caller) -> None:
 
     (result,) = compare({"ce_rule": {rule.pk: None}})
 
-    assert result.kind is Kind.STATE
+    assert result.kind is DifferenceKind.STATE
     assert result.cause == ("ce_rule", str(rule.pk))
 
 
@@ -92,7 +97,7 @@ def test_a_turn_that_fails_then_is_an_error(caller: Caller) -> None:
 
     (result,) = compare({"ce_response": {answer(intent_code="FEES").pk: None}})
 
-    assert result.kind is Kind.ERROR
+    assert result.kind is DifferenceKind.ERROR
     assert result.new
     assert result.new.summary[Aspect.ERROR]
 
@@ -104,7 +109,7 @@ def test_a_remembered_value_is_a_difference_too(caller: Caller) -> None:
 
     (result,) = compare({"ce_rule": {900: added}})
 
-    assert result.kind is Kind.VALUES
+    assert result.kind is DifferenceKind.VALUES
     assert result.cause == ("ce_rule", "900")
 
 
@@ -122,7 +127,7 @@ def test_a_turn_that_fails_on_both_sides_remembers_nothing(caller: Caller) -> No
 
     assert result.old
     assert result.old.summary[Aspect.ERROR]
-    assert result.kind is Kind.SAME
+    assert result.kind is DifferenceKind.SAME
 
 
 def test_of_several_changed_rows_the_one_that_decided_is_the_cause(caller: Caller) -> None:
@@ -144,7 +149,7 @@ def test_another_text_changes_no_later_turn(caller: Caller) -> None:
 
     results = compare(edit(answer(intent_code="FEES"), exact_text="Ten."))
 
-    assert kinds(results) == [Kind.ANSWER, Kind.SAME, Kind.ANSWER]
+    assert kinds(results) == [DifferenceKind.ANSWER, DifferenceKind.SAME, DifferenceKind.ANSWER]
     assert not any(result.is_after_difference for result in results)
 
 
@@ -167,8 +172,8 @@ def test_turns_of_an_older_release_are_compared_with_live_or_with_their_record(c
     caller.say("fees")
     CeResponse.objects.filter(intent_code="FEES").update(exact_text="Five.")
 
-    assert kinds(compare()) == [Kind.SAME]
-    assert kinds(compare(as_recorded=True)) == [Kind.ANSWER]
+    assert kinds(compare()) == [DifferenceKind.SAME]
+    assert kinds(compare(as_recorded=True)) == [DifferenceKind.ANSWER]
 
 
 class Counter:
@@ -198,10 +203,10 @@ def test_a_recorded_task_answers_only_the_question_that_was_recorded(caller: Cal
     before |= {"match_pattern": "ANY", "rule_type": "EXACT", "intent_code": "ANY", "state_code": "ANY"}
     before |= {"action": "SET_INPUT_PARAM", "action_value": "tier:gold"}
 
-    assert kinds(compare()) == [Kind.SAME]
-    assert kinds(compare(edit(answer(intent_code="FEES"), exact_text="Ten."))) == [Kind.ANSWER]
+    assert kinds(compare()) == [DifferenceKind.SAME]
+    assert kinds(compare(edit(answer(intent_code="FEES"), exact_text="Ten."))) == [DifferenceKind.ANSWER]
     (result,) = compare({"ce_rule": {900: before}})
-    assert result.kind is Kind.NEEDS_MODEL
+    assert result.kind is DifferenceKind.NEEDS_MODEL
     assert result.notes == ("the task counter:run",)
     assert result.cause == ("ce_rule", "900")
 
@@ -211,7 +216,7 @@ def test_a_task_that_was_not_recorded_is_not_run(caller: Caller, task: CeRule) -
 
     (result,) = compare({"ce_rule": {900: {**content_of(task), "rule_id": 900}}})
 
-    assert result.kind is Kind.NEEDS_MODEL
+    assert result.kind is DifferenceKind.NEEDS_MODEL
     assert not result.differs
 
 
@@ -220,7 +225,7 @@ def test_a_masked_turn_cannot_run_again(caller: Caller) -> None:
 
     (result,) = compare()
 
-    assert result.kind is Kind.NOT_REPLAYABLE
+    assert result.kind is DifferenceKind.NOT_REPLAYABLE
     assert "Redaction" in result.notes[0]
 
 
@@ -230,10 +235,10 @@ def test_a_removed_turn_is_said(caller: Caller) -> None:
     CeConversationHistory._base_manager.filter(turn_no=1).update(recording=None, replayable=False)
     live = named_configurations().read(LIVE)
 
-    (result,) = Comparison(live, live).compare_turns(keys)
-    (gone,) = Comparison(live, live).compare_turns([keys[0]._replace(history_id=0)])
+    (result,) = ConfigurationPair(live, live).compare_turns(keys)
+    (gone,) = ConfigurationPair(live, live).compare_turns([keys[0]._replace(history_id=0)])
 
-    assert result.kind is gone.kind is Kind.NOT_REPLAYABLE
+    assert result.kind is gone.kind is DifferenceKind.NOT_REPLAYABLE
     assert gone.notes == ("The turn is no longer stored.",)
 
 
@@ -243,9 +248,9 @@ def test_a_removed_turn_after_a_lasting_difference_does_not_count_either(caller:
     first, second = select_turns(SearchQuery(), 100)
     live = named_configurations().read(LIVE)
     unsaved = edit(CeIntentClassifier.objects.get(intent_code="FEES"), pattern="costs")
-    comparison = Comparison(named_configurations().read(LIVE, unsaved), live)
+    comparison = ConfigurationPair(named_configurations().read(LIVE, unsaved), live)
 
     results = list(comparison.compare_turns([first, second._replace(history_id=0)]))
 
-    assert kinds(results) == [Kind.INTENT, Kind.NOT_REPLAYABLE]
+    assert kinds(results) == [DifferenceKind.INTENT, DifferenceKind.NOT_REPLAYABLE]
     assert [result.is_after_difference for result in results] == [False, True]

@@ -14,7 +14,7 @@ from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.models import CeWhatIf, CeWhatIfTurn
 from audit.record import retention
 from audit.what_if import jobs
-from audit.what_if.difference import Kind
+from audit.what_if.difference import DifferenceKind
 from audit.what_if.jobs import pack_unsaved, run_job, start_run, what_ifs
 from audit.what_if.results import count_differences, read_groups
 from config_admin.models import CeIntentClassifier, CeResponse
@@ -57,8 +57,12 @@ def test_a_run_stores_keys_and_codes_and_never_a_word(caller: Caller) -> None:
     assert (run.status, run.turns, run.done, run.conversations) == (RunStatus.DONE, 2, 2, 1)
     assert run.title == "Live with rows as in the form"
     first, second = run.results.order_by("turn_no")
-    assert (first.kind, first.table_name, first.is_after_difference) == (Kind.INTENT, "ce_intent_classifier", False)
-    assert (second.kind, second.is_after_difference) == (Kind.SAME, True)
+    assert (first.kind, first.table_name, first.is_after_difference) == (
+        DifferenceKind.INTENT,
+        "ce_intent_classifier",
+        False,
+    )
+    assert (second.kind, second.is_after_difference) == (DifferenceKind.SAME, True)
     stored = str([list(CeWhatIf.objects.values_list()), list(CeWhatIfTurn.objects.values_list())])
     assert "No fees." not in stored
     assert [(group.kind, group.count) for group in read_groups(run)] == [("INTENT", 1), ("AFTER", 1)]

@@ -10,7 +10,7 @@ from tests.builders import make_intent, make_rule, make_snapshot
 SNAPSHOT = make_snapshot(make_intent("REFUND"), make_rule(intent_code="REFUND"))
 
 
-def wait_for_end(runs: background.Runs) -> background.Run:
+def wait_for_end(runs: background.Runs) -> background.CheckRun:
     for _ in range(400):
         run = runs.of(SNAPSHOT, World())
         if run.health or run.failed:

@@ -6,7 +6,7 @@ import pytest
 
 from config_admin.models import CeIntent, CePendingAction, CeResponse
 from convengine.cli import doctor
-from convengine.cli.doctor import Finding, Level
+from convengine.cli.doctor import DoctorFinding, Level
 from convengine.engine.pipeline.hooks import StepHook
 from convengine.server import wiring
 from convengine.server.extensions import registry as registered
@@ -18,7 +18,7 @@ from tests.live.processes import free_port
 pytestmark = pytest.mark.django_db
 
 
-def find(subject: str) -> list[Finding]:
+def find(subject: str) -> list[DoctorFinding]:
     return [finding for finding in doctor.examine() if finding.subject == subject]
 
 

@@ -7,7 +7,7 @@ import pytest
 from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.play.expectations import EXPECTATIONS, Miss, find_first_miss, find_misses
-from convengine.play.seen_turn import Call, Event, SeenTurn
+from convengine.play.seen_turn import Event, PortCall, SeenTurn
 from tests.builders import make_session, make_turn
 
 EVENT = {"step_name": "RulesStep", "determinant": "STEP_ENTER", "level": "INFO", "text": "Thinking."}
@@ -21,10 +21,10 @@ EVENTS = [
     Event("RULE_APPLIED (RulesStep)", {"action": "SET_STATE"}),
 ]
 CALLS = [
-    *(Call("model", {"purpose": purpose}, {}) for purpose in ("INTENT_AGENT", "RESPONSE_TEXT", "RESPONSE_TEXT")),
-    Call("task", {"task": "mail", "method": "send"}, {"error_type": None}),
-    Call("tool", {"tool": "stock", "group": "DB", "args": {"house": "B", "row": 1}}, {}),
-    Call("tool", {"tool": "", "group": "RAG", "args": {}}, {}),
+    *(PortCall("model", {"purpose": purpose}, {}) for purpose in ("INTENT_AGENT", "RESPONSE_TEXT", "RESPONSE_TEXT")),
+    PortCall("task", {"task": "mail", "method": "send"}, {"error_type": None}),
+    PortCall("tool", {"tool": "stock", "group": "DB", "args": {"house": "B", "row": 1}}, {}),
+    PortCall("tool", {"tool": "", "group": "RAG", "args": {}}, {}),
 ]
 OBSERVED = SeenTurn(
     status=200,

@@ -3,7 +3,7 @@ from convengine.engine.rules.stages import RULE_ERROR
 from convengine.engine.steps.actions.stages import PENDING_ACTION_FAILED
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.turn.stages import ENGINE_RETURN
-from convengine.play.seen_turn import Call, SeenTurn
+from convengine.play.seen_turn import PortCall, SeenTurn
 from tests.builders import make_session, make_turn
 
 
@@ -29,8 +29,8 @@ def test_a_task_that_nobody_registered_is_noted_whoever_wanted_it() -> None:
 
 def test_a_call_without_a_stub_is_unanswered_and_no_call_that_was_made() -> None:
     asked = {"purpose": "MCP_PLAN", "system": "Plan", "user": "the tools"}
-    planned = Call("model", asked, {"error_message": NO_ANSWER})
-    found = Call("tool", {"tool": "stock", "group": "", "args": {"q": 1}}, {"error_message": NO_ANSWER})
+    planned = PortCall("model", asked, {"error_message": NO_ANSWER})
+    found = PortCall("tool", {"tool": "stock", "group": "", "args": {"q": 1}}, {"error_message": NO_ANSWER})
     turn = SeenTurn(calls=[planned, found])
 
     assert turn.tool_calls == []

@@ -11,7 +11,7 @@ from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.ports import LlmAnswer, LlmRequest
 from convengine.play.schema import ScenarioFileError
-from convengine.play.seen_turn import Call
+from convengine.play.seen_turn import PortCall
 from convengine.play.stub_documents import CallName, dump_stubs, export_call, keep_answers, parse_stubs, set_answer
 from convengine.server import wiring
 from convengine.server.extensions.registry import TaskEntry, registry
@@ -59,15 +59,17 @@ def test_the_name_of_a_call_is_read_back() -> None:
 
 def test_a_reply_that_is_nested_deeply_stays_a_text() -> None:
     reply = "[" * 100_000
-    call = Call("model", {"purpose": "AGENT"}, {"text": reply, "error_code": None, "error_message": None})
+    call = PortCall("model", {"purpose": "AGENT"}, {"text": reply, "error_code": None, "error_message": None})
 
     assert export_call(call)["reply"] == reply
 
 
 def test_real_answers_are_kept_one_by_one_before_those_for_any_call() -> None:
     calls = [
-        Call("tool", {"tool": "t", "group": "", "args": {}}, {"result": 1, "error_type": None, "error_message": None}),
-        Call("model.configured", None, True),
+        PortCall(
+            "tool", {"tool": "t", "group": "", "args": {}}, {"result": 1, "error_type": None, "error_message": None}
+        ),
+        PortCall("model.configured", None, True),
     ]
     general = {"tool_code": "t", "result": 9}
     assert keep_answers({"tools": [general]}, calls)["tools"] == [

@@ -13,7 +13,7 @@ from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, describe_l
 from audit.export.evidence.file import NoEvidence, check_file
 from audit.integrity import anchor, verify, verify_all
 from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
-from audit.integrity.findings import Finding
+from audit.integrity.findings import IntegrityFinding
 from audit.integrity.verify import Report
 from audit.models import CeLedger
 from convengine.server.deployment.exact_command import ExactCommand
@@ -125,7 +125,7 @@ class Command(ExactCommand):
         for end in ends:
             self.stdout.write(end)
 
-    def _compare_anchor(self, file: Path, key: uuid.UUID | None, turn_no: int | None) -> list[Finding]:
+    def _compare_anchor(self, file: Path, key: uuid.UUID | None, turn_no: int | None) -> list[IntegrityFinding]:
         """The findings about everything, one conversation, or one turn of it. Raises CommandError."""
         try:
             findings = list(anchor.compare_anchor(file, key))

@@ -10,7 +10,7 @@ from django.core.management.base import CommandError
 
 from audit.models import CeWhatIf
 from audit.search.form import FindForm
-from audit.what_if.difference import DIFFERENCES, Kind
+from audit.what_if.difference import DIFFERENCES, DifferenceKind
 from audit.what_if.engine import ComparedTurn
 from audit.what_if.jobs import DEFAULT_LAST, FILTERS, describe_configuration, read_comparison, read_search
 from audit.what_if.results import AFTER, GROUPS
@@ -62,7 +62,7 @@ class Command(ExactCommand):
         for done, result in enumerate(comparison.compare_turns(keys), start=1):
             group = AFTER if result.is_after_difference else result.kind.value
             counts[group] += 1
-            if group != Kind.SAME:
+            if group != DifferenceKind.SAME:
                 turns.append(_describe_turn(result))
             if done % 100 == 0:
                 self.stderr.write(f"{done} of {len(keys)} turns")
@@ -77,7 +77,7 @@ class Command(ExactCommand):
             "differences": turns,
         }
         self.stdout.write(dumps(answer) if json else _write_text(answer))
-        status = DIFFERENT if answer["differing"] else UNKNOWN if counts[Kind.NEEDS_MODEL] else SAME
+        status = DIFFERENT if answer["differing"] else UNKNOWN if counts[DifferenceKind.NEEDS_MODEL] else SAME
         if status:
             sys.exit(status)
 
@@ -122,7 +122,7 @@ def _write_text(answer: dict[str, Any]) -> str:
         f"{answer['title']}: {answer['differing']} of {answer['turns']} turns differ, in {of} "
         f"conversation{'' if of == 1 else 's'}."
     )
-    titles = {**{kind: title for kind, (title, _) in GROUPS.items()}, Kind.SAME: "Same"}
+    titles = {**{kind: title for kind, (title, _) in GROUPS.items()}, DifferenceKind.SAME: "Same"}
     lines = [f"{titles[kind]}: {count}" for kind, count in sorted(answer["counts"].items(), key=lambda item: -item[1])]
     for turn in answer["differences"]:
         if turn["afterDifference"]:

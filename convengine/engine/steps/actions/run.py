@@ -8,7 +8,7 @@ from convengine.engine.pending_actions.choice import Action
 from convengine.engine.pending_actions.record import ORDINAL, RECORD, Record
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES, ActionValueError
 from convengine.engine.rules.actions.set_task import build_unknown_task_error, parse
-from convengine.engine.rules.task_runs import Outcome, Run, TaskReference, run_claimed, run_methods
+from convengine.engine.rules.task_runs import ClaimedRun, Outcome, TaskReference, run_claimed, run_methods
 from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.ports import ExecutionClaim, TaskAnswer, TaskRun
@@ -30,7 +30,7 @@ class NotRunnable(Exception):
         self.message = message
 
 
-def run_once(session: Session, turn: Turn, action: Action, record: Record) -> Run:
+def run_once(session: Session, turn: Turn, action: Action, record: Record) -> ClaimedRun:
     """Claim, run, store the outcome. If an earlier turn claimed it, return its stored outcome and run nothing.
 
     Raises NotRunnable, and ConversationPersistFailed if claim or outcome cannot be stored.

@@ -60,7 +60,7 @@ Leave out both where the message says nothing of the kind. Never guess, and neve
 not have."""
 
 
-class _Finding(NamedTuple):
+class _ModelValue(NamedTuple):
     """The words of the model for a field, where they stand in the message, and the value that they mean."""
 
     spec: FieldSpec
@@ -216,7 +216,7 @@ def _list_findings(
     answer: Json,
     rejected: dict[str, str],
     told_texts: Collection[Taken],
-) -> Iterator[_Finding]:
+) -> Iterator[_ModelValue]:
     """What the answer says of the form's fields, without what the tables surely took, and without invented words.
 
     `told_texts`: the text that is the whole message, whose words may be values besides.
@@ -233,7 +233,7 @@ def _list_findings(
         if isinstance(position, str):
             rejected[path] = position
         else:
-            yield _Finding(field.spec, text[slice(*position)], means, position[0])
+            yield _ModelValue(field.spec, text[slice(*position)], means, position[0])
 
 
 def _read_entry(entry: Json) -> tuple[str, str]:
@@ -244,7 +244,7 @@ def _read_entry(entry: Json) -> tuple[str, str]:
 
 
 def _read_finding(
-    session: Session, turn: Turn, form: Form, finding: _Finding, candidates: Sequence[Json]
+    session: Session, turn: Turn, form: Form, finding: _ModelValue, candidates: Sequence[Json]
 ) -> Taken | Offered | Refused | None:
     """The value of the words, read as an answer to the question of their field; else of what they mean.
 

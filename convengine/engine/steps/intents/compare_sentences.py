@@ -25,7 +25,7 @@ class ComparedRow:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class PhraseComparison:
     """The result of comparing a text with phrases: the rows that count, and those that came near."""
 
     hits: tuple[rows.Classifier, ...] = ()
@@ -61,7 +61,7 @@ class Comparison:
 UNLISTED = PHRASE_NOT_BEST
 
 
-def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bool) -> Comparison:
+def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bool) -> PhraseComparison:
     """Compare a message with the phrases, in this turn: the phrases that count or came near.
 
     `interrupting`: only those that are tried while a form is open.
@@ -75,7 +75,7 @@ def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bo
     return build_comparison(turn.snapshot, matches)
 
 
-def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
+def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> PhraseComparison:
     """The rows of the phrases that count or came near."""
     find_row = partial(snapshot.row, rows.Classifier)
     hits, askable = (
@@ -86,4 +86,4 @@ def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> Comparison:
         for part in ((*matches.hits, *matches.near), matches.elsewhere)
     )
     details = describe_matches(matches) if hits else {}
-    return Comparison(hits, near, askable, details, matches.substitution, elsewhere)
+    return PhraseComparison(hits, near, askable, details, matches.substitution, elsewhere)

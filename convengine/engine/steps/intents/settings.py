@@ -2,7 +2,7 @@
 
 from convengine.engine.clarification.settings import AGENT_FAMILY
 from convengine.engine.turn.enums import ClassifierType
-from convengine.engine.turn.live_settings import Kind, Unreadable, boolean, decimal, declare, text_list
+from convengine.engine.turn.live_settings import Unreadable, ValueKind, boolean, decimal, declare, text_list
 
 RESOLUTION_FAMILY = "IntentResolutionStep"
 CLASSIFIER_FAMILY = "ClassifierIntentResolver"
@@ -38,7 +38,7 @@ FORCE_PARAM_KEYS = declare(
 DEFAULT_ORDER = ("EXACT+STARTS_WITH+REGEX+CONTAINS", "PHRASE")
 
 
-def _match_types() -> Kind[tuple[str, ...]]:
+def _match_types() -> ValueKind[tuple[str, ...]]:
     """Match types in groups; every type once at most."""
     entries = text_list(codes=True)
 
@@ -49,7 +49,7 @@ def _match_types() -> Kind[tuple[str, ...]]:
             raise Unreadable(f"must name each match type at most once, for example {', '.join(DEFAULT_ORDER)}.")
         return groups
 
-    return Kind("list", read)
+    return ValueKind("list", read)
 
 
 ORDER = declare(

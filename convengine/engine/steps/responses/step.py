@@ -29,7 +29,7 @@ from convengine.engine.forms.user_answer import says
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
-from convengine.engine.rules.choice import Choice
+from convengine.engine.rules.choice import RowChoice
 from convengine.engine.rules.choose_answer import choose_exact_response, choose_response
 from convengine.engine.state_graph.allowed_moves import apply_override
 from convengine.engine.steps.responses.digression import (
@@ -168,7 +168,7 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
 
 
 def _answer_by(
-    choice: Choice[Response], session: Session, turn: Turn, intent: str | None, state: str | None
+    choice: RowChoice[Response], session: Session, turn: Turn, intent: str | None, state: str | None
 ) -> Session:
     """The session with the answer of the chosen row of a scope, or with the answer without one."""
     row = choice.decide(session, turn, DecisionKind.RESPONSE, intent=intent, state=state)
@@ -185,7 +185,7 @@ def _answer_by(
 
 def _choose_special_row(
     session: Session, turn: Turn, special_state: str | None
-) -> tuple[Session, Choice[Response] | None]:
+) -> tuple[Session, RowChoice[Response] | None]:
     """The session, which a hand-over moves to its intent, and the rows of a special state; None without any."""
     special = choose_exact_response(turn.snapshot, session.intent, special_state) if special_state else None
     if special_state == HAND_OVER and special is None and (intent := find_hand_over_intent(turn.snapshot)):

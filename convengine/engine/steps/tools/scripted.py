@@ -46,7 +46,7 @@ class Stub:
 
 
 @dataclass(frozen=True)
-class Call:
+class StubbedCall:
     """A request that a stub answered."""
 
     tool_code: str
@@ -60,7 +60,7 @@ class ScriptedTools:
 
     stubs: Sequence[Stub]
     #: All requests that reached a stub, in order.
-    calls: list[Call] = field(default_factory=list)
+    calls: list[StubbedCall] = field(default_factory=list)
     _used: Counter[int] = field(default_factory=Counter)
 
     def has_answer(self, tool_code: str, tool_group: str, args: Mapping[str, Json]) -> bool:
@@ -77,7 +77,7 @@ class ScriptedTools:
                 continue
             if stub.fits(tool_code, tool_group, args):
                 self._used[number] += 1
-                self.calls.append(Call(tool_code, tool_group, args))
+                self.calls.append(StubbedCall(tool_code, tool_group, args))
                 return stub.answer()
         return ToolAnswer(error_type="UNSCRIPTED", error_message=NO_ANSWER)
 

@@ -115,7 +115,7 @@ def match_message(
 
     `interrupting` and `own`: see `match_phrases`.
     """
-    choice = _Choice(
+    choice = _IntentChoice(
         live_settings.read(snapshot, MIN_CONFIDENCE).value,
         live_settings.read(snapshot, MARGIN).value,
         live_settings.read(snapshot, MIN_NEAR).value,
@@ -271,7 +271,7 @@ class ComparedMessage:
 
 
 def _favour_same_terms(
-    choice: "_Choice", message: "ComparedMessage", ranked: Sequence[IntentMatch]
+    choice: "_IntentChoice", message: "ComparedMessage", ranked: Sequence[IntentMatch]
 ) -> list[IntentMatch]:
     """The intents of phrases with the same telling words: certain if the classifier, too, is for it first, else just
     sure. If such a phrase only asks where the message orders, or orders where it asks, it does not count.
@@ -307,7 +307,7 @@ def _keep_best(matches: Iterable[IntentMatch]) -> list[IntentMatch]:
     return [*best.values()]
 
 
-class _Choice(NamedTuple):
+class _IntentChoice(NamedTuple):
     """Which of the intents that a message may mean count."""
 
     min_confidence: float

@@ -4,9 +4,9 @@ from config_admin.workplace.map.graph import (
     ANYWHERE,
     START,
     Chart,
-    Kind,
     Mark,
     Move,
+    NodeKind,
     make_intent_chart,
     make_overview_chart,
     make_state_chart,
@@ -38,7 +38,7 @@ def arrow(chart: Chart, start: str, end: str) -> Move:
 
 
 def marks_by_state(chart: Chart) -> dict[str, tuple[Mark, ...]]:
-    return {node.state: node.marks for node in chart.nodes if node.kind is Kind.STATE}
+    return {node.state: node.marks for node in chart.nodes if node.kind is NodeKind.STATE}
 
 
 def test_phrases_and_rules_are_arrows_and_what_holds_in_a_state_stands_in_its_box() -> None:
@@ -60,7 +60,7 @@ def test_states_that_only_rules_of_every_intent_lead_to_are_in_the_order_of_thei
         *(goes("M", state, intent_code="ANY") for state in states),
     )
 
-    assert [node.state for node in chart.nodes if node.kind is Kind.STATE] == [*sorted(states), "M"]
+    assert [node.state for node in chart.nodes if node.kind is NodeKind.STATE] == [*sorted(states), "M"]
 
 
 def test_a_rule_of_any_state_goes_from_where_its_condition_says_else_from_anywhere() -> None:
@@ -115,7 +115,7 @@ def test_another_intent_is_a_place_of_its_own() -> None:
     chart = draw(turn)
 
     assert arrow(chart, "state:COLLECT", "intent:NEVER_MIND").rows == [turn]
-    assert [node.intent for node in chart.nodes if node.kind is Kind.INTENT] == ["NEVER_MIND"]
+    assert [node.intent for node in chart.nodes if node.kind is NodeKind.INTENT] == ["NEVER_MIND"]
 
 
 def test_switched_off_rows_lead_nowhere() -> None:
@@ -129,7 +129,7 @@ def test_the_map_of_all_has_a_place_for_each_intent() -> None:
     )
 
     assert arrow(chart, "intent:REFUND", "intent:COMPLAINT").rows == [turn]
-    marks_by_intent = {node.intent: node.marks for node in chart.nodes if node.kind is Kind.INTENT}
+    marks_by_intent = {node.intent: node.marks for node in chart.nodes if node.kind is NodeKind.INTENT}
     assert marks_by_intent == {"REFUND": (), "COMPLAINT": (), "LOST": (Mark.UNREACHABLE,)}
 
 
@@ -149,7 +149,7 @@ def world(*more: object) -> Snapshot:
 
 def test_states_of_two_intents_are_two_places_in_two_groups() -> None:
     chart, rest = make_state_chart(world())
-    states = [(node.intent, node.state) for node in chart.nodes if node.kind is Kind.STATE]
+    states = [(node.intent, node.state) for node in chart.nodes if node.kind is NodeKind.STATE]
 
     assert states == [("LOAN", "COLLECT"), ("LOAN", "DONE"), ("REFUND", "COLLECT"), ("REFUND", "DONE")]
     assert len({node.key for node in chart.nodes}) == len(chart.nodes)
@@ -172,7 +172,7 @@ def test_arrows_lead_from_phrases_through_states_to_other_intents() -> None:
 
 def test_an_intent_that_nothing_leads_to_is_marked() -> None:
     chart, _ = make_state_chart(world())
-    marked = [node.intent for node in chart.nodes if node.kind is Kind.INTENT and Mark.UNREACHABLE in node.marks]
+    marked = [node.intent for node in chart.nodes if node.kind is NodeKind.INTENT and Mark.UNREACHABLE in node.marks]
 
     assert marked == ["LONELY"]
 

@@ -72,7 +72,7 @@ def test_what_cannot_be_read_is_the_default_and_told_once() -> None:
         (json_value(), '{"a": 1}', {"a": 1}),
     ],
 )
-def test_kinds_read_their_texts(kind: live_settings.Kind[object], text: str, read: object) -> None:
+def test_kinds_read_their_texts(kind: live_settings.ValueKind[object], text: str, read: object) -> None:
     assert kind.read(text) == read
 
 
@@ -87,7 +87,7 @@ def test_kinds_read_their_texts(kind: live_settings.Kind[object], text: str, rea
         (json_value(), "[" * 200_000),
     ],
 )
-def test_kinds_refuse_what_they_cannot_read(kind: live_settings.Kind[object], text: str) -> None:
+def test_kinds_refuse_what_they_cannot_read(kind: live_settings.ValueKind[object], text: str) -> None:
     with pytest.raises(live_settings.Unreadable):
         kind.read(text)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from config_admin.health.background import Run
+from config_admin.health.background import CheckRun
 from config_admin.transfer.import_progress import follow_work
 from config_admin.validation.world import World
 from convengine.server.database import release
@@ -73,7 +73,7 @@ def test_a_connection_inside_a_transaction_is_kept(monkeypatch: pytest.MonkeyPat
 
 
 def _wait_for_check(work: Callable[[], bool]) -> bool:
-    run = Run(make_snapshot(), World())
+    run = CheckRun(make_snapshot(), World())
     threading.Thread(target=lambda: (setattr(run, "health", work()), run.ended.set())).start()
     return bool(run.wait(10))
 

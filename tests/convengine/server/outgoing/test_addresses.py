@@ -13,7 +13,7 @@ import pytest
 from convengine.engine.tools.fault import ToolFault
 from convengine.server.deployment.folders import find_shipped
 from convengine.server.executors import http_client
-from convengine.server.executors.http_client import Call, send
+from convengine.server.executors.http_client import HttpCall, send
 from convengine.server.executors.http_connections import connections
 from convengine.server.executors.http_policy import policy_of
 from convengine.server.outgoing import addresses, transport
@@ -41,7 +41,7 @@ def _own_circuits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def get(base_url: str, path: str = "/", **declared: Any) -> Any:
     target = connections({"c": {"base_url": base_url, **declared}})["c"].target(path)
-    return send(Call(target, "GET", policy_of(make_snapshot(), "t", {"max_attempts": 1}), "t"))
+    return send(HttpCall(target, "GET", policy_of(make_snapshot(), "t", {"max_attempts": 1}), "t"))
 
 
 def test_the_example_of_the_manual_allows_its_private_host() -> None:

@@ -10,7 +10,7 @@ import pytest
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import LlmRequest
 from convengine.server.executors import http_client
-from convengine.server.executors.http_client import Call, send
+from convengine.server.executors.http_client import HttpCall, send
 from convengine.server.executors.http_connections import connections
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.mcp_client.policy import Policy
@@ -44,7 +44,7 @@ NAMES: dict[str, Sequence[Sequence[str]]] = {
 def call_tool(url: str, allowed: list[str]) -> str:
     target = connections({"c": {"base_url": url, "private_hosts": allowed}})["c"].target("/")
     try:
-        return str(send(Call(target, "GET", ONE_ATTEMPT, "t")).status)
+        return str(send(HttpCall(target, "GET", ONE_ATTEMPT, "t")).status)
     except ToolFault as fault:
         return fault.message
 

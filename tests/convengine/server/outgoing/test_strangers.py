@@ -11,7 +11,7 @@ import pytest
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import LlmRequest
 from convengine.server.executors import http_client
-from convengine.server.executors.http_client import Call, send
+from convengine.server.executors.http_client import HttpCall, send
 from convengine.server.executors.http_connections import connections
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.mcp_client.policy import Policy
@@ -53,7 +53,7 @@ def test_http_calls_end_at_their_deadline() -> None:
         declared = {"base_url": stranger.address, "private_hosts": ["127.0.0.1"]}
         target = connections({"c": declared})["c"].target("/")
         try:
-            return str(send(Call(target, "POST", policy, "t", body=LARGE)).status)
+            return str(send(HttpCall(target, "POST", policy, "t", body=LARGE)).status)
         except ToolFault as fault:
             return fault.code
 
@@ -96,14 +96,14 @@ def test_a_stopping_process_shortens_the_calls_that_run(monkeypatch: pytest.Monk
     monkeypatch.setattr(http_client, "outgoing", own)
     with meet("drips a header") as (stranger,), ThreadPoolExecutor(1) as threads:
         target = connections({"c": {"base_url": stranger.address, "private_hosts": ["127.0.0.1"]}})["c"].target("/")
-        call = threads.submit(send, Call(target, "GET", ONE_ATTEMPT, "t"))
+        call = threads.submit(send, HttpCall(target, "GET", ONE_ATTEMPT, "t"))
         while not stranger.asked:
             pass
         with at_most(allow(2)):
             own.hurry(0.2)
             assert isinstance(call.exception(), ToolFault)
             with pytest.raises(ToolFault, match="HTTP_TIMEOUT"):
-                send(Call(target, "GET", ONE_ATTEMPT, "t"))
+                send(HttpCall(target, "GET", ONE_ATTEMPT, "t"))
 
 
 def ask_model(address: str) -> str:

@@ -8,10 +8,10 @@ from django.test import override_settings
 
 from convengine.server.probes import readiness as module
 from convengine.server.probes.database_state import DatabaseState
-from convengine.server.probes.readiness import NO_ANSWER, UNREACHABLE, Part, Readiness, describe_database
+from convengine.server.probes.readiness import NO_ANSWER, UNREACHABLE, Readiness, ServicePart, describe_database
 
 
-def texts(parts: list[Part]) -> dict[str, str]:
+def texts(parts: list[ServicePart]) -> dict[str, str]:
     return {part.name: part.text for part in parts}
 
 
@@ -97,7 +97,7 @@ def test_without_a_broker_there_is_no_such_part(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_change_is_one_line_in_the_log(monkeypatch: pytest.MonkeyPatch) -> None:
     readiness = Readiness()
-    broken, whole = [Part("database", "unreachable")], [Part("database")]
+    broken, whole = [ServicePart("database", "unreachable")], [ServicePart("database")]
 
     with structlog.testing.capture_logs() as logs:
         for parts in (whole, broken, broken, whole, whole):

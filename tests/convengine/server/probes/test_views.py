@@ -8,14 +8,14 @@ from django.urls import include, path
 
 from convengine.server.probes import views
 from convengine.server.probes.database_state import DatabaseState
-from convengine.server.probes.readiness import Part, Readiness
+from convengine.server.probes.readiness import Readiness, ServicePart
 
 TOKEN = "a-token-of-sixteen-and-more"
 
 
 @pytest.fixture
-def parts(monkeypatch: pytest.MonkeyPatch) -> list[Part]:
-    parts: list[Part] = []
+def parts(monkeypatch: pytest.MonkeyPatch) -> list[ServicePart]:
+    parts: list[ServicePart] = []
     monkeypatch.setattr(Readiness, "check", lambda self, **given: parts)
     return parts
 
@@ -32,13 +32,13 @@ def test_a_living_process_says_so_under_every_host() -> None:
 @pytest.mark.parametrize(
     ("given", "status", "text", "strict"),
     [
-        ([Part("database"), Part("jobs", is_required=False)], 200, "ready", 200),
-        ([Part("database", "unreachable"), Part("jobs", is_required=False)], 503, "not ready", 503),
-        ([Part("database"), Part("jobs", "late", is_required=False)], 200, "degraded", 503),
+        ([ServicePart("database"), ServicePart("jobs", is_required=False)], 200, "ready", 200),
+        ([ServicePart("database", "unreachable"), ServicePart("jobs", is_required=False)], 503, "not ready", 503),
+        ([ServicePart("database"), ServicePart("jobs", "late", is_required=False)], 200, "degraded", 503),
     ],
 )
 def test_a_process_that_takes_no_turns_says_why(
-    parts: list[Part], given: list[Part], status: int, text: str, strict: int
+    parts: list[ServicePart], given: list[ServicePart], status: int, text: str, strict: int
 ) -> None:
     parts += given
 

@@ -1,6 +1,6 @@
 from typing import Any
 
-from convengine.engine.steps.tools.scripted import Call, ScriptedTools, Stub
+from convengine.engine.steps.tools.scripted import ScriptedTools, Stub, StubbedCall
 from convengine.engine.turn.ports import ToolAnswer
 from tests.builders import make_session
 
@@ -43,7 +43,7 @@ def test_an_error_is_a_failure_with_its_text_and_counts_as_a_call() -> None:
     tools = ScriptedTools([Stub("stock", error="upstream said 503")])
 
     assert run(tools, q=1).error_message == "upstream said 503"
-    assert tools.calls == [Call("stock", "DB", {"q": 1})]
+    assert tools.calls == [StubbedCall("stock", "DB", {"q": 1})]
 
 
 def test_a_request_without_a_stub_fails_and_does_not_count() -> None:
