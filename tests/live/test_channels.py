@@ -99,7 +99,7 @@ def fleet(request: pytest.FixtureRequest, transactional_db: None) -> Iterator[Ca
 
 
 @pytest.mark.parametrize(
-    ("count", "kills"), [(20, 6), pytest.param(200, 30, marks=pytest.mark.nightly)], ids=["20 users", "200 users"]
+    ("count", "kills"), [(12, 4), pytest.param(200, 30, marks=pytest.mark.nightly)], ids=["12 users", "200 users"]
 )
 def test_each_message_has_one_turn_and_one_answer_in_its_order_whatever_dies(
     fleet: Callable[[], Fleet], count: int, kills: int, capsys: pytest.CaptureFixture[str]

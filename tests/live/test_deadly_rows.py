@@ -18,10 +18,15 @@ from tests.live.processes import Server
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.long
+#: All have the same outbox: one whose work is a turn, and one that calls somebody, are enough for each change.
+EACH_TIME = ("queued messages", "webhooks")
 OTHERS = 16
 
 
-@pytest.mark.parametrize("user", USERS, ids=[user.name for user in USERS])
+@pytest.mark.parametrize(
+    "user",
+    [pytest.param(user, id=user.name, marks=[pytest.mark.nightly] * (user.name not in EACH_TIME)) for user in USERS],
+)
 def test_a_deadly_row_ends_three_processes_and_all_others_are_sent(
     user: User, servers: Callable[..., list[Server]], tmp_path: Path
 ) -> None:
