@@ -7,7 +7,6 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPConnection
-from pathlib import Path
 
 import pytest
 
@@ -21,15 +20,16 @@ pytestmark = [pytest.mark.long, pytest.mark.skipif(sys.platform != "linux", reas
 LIMIT = 2.0
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     with start_cluster() as cluster:
         yield cluster
 
 
-@pytest.fixture
-def installation(cluster: Cluster, tmp_path: Path) -> Iterator[tuple[Server, str]]:
-    with serve_demonstration(cluster, tmp_path) as installation:
+@pytest.fixture(scope="module")
+def installation(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, str]]:
+    """One for all tests: each leaves it recovered."""
+    with serve_demonstration(cluster, tmp_path_factory.mktemp("installation")) as installation:
         yield installation
 
 
