@@ -42,7 +42,8 @@ def read_answer(reply: Reply | None) -> tuple[str, int]:
     return reply.said, reply.body["configVersion"]
 
 
-@pytest.mark.long
+#: Thirty edits, of which each is in the next answer, are in the test of constant editing below.
+@pytest.mark.nightly
 def test_an_edit_is_the_very_next_answer_of_both_processes(two: list[Server]) -> None:
     talks = [Talk(make_key()) for _ in two]
     before = [read_answer(talk.say(server.port, "hours")) for talk, server in zip(talks, two, strict=True)]
@@ -98,7 +99,8 @@ def test_raw_sql_of_a_third_process_is_the_next_answer_of_both_and_one_release(t
     assert set(of_the_second.values_list("config_version", flat=True)) == {version + 1}
 
 
-@pytest.mark.long
+#: Every turn of the test below is run again as well, by its process.
+@pytest.mark.nightly
 def test_replay_of_turns_before_and_after_an_edit_says_equal(two: list[Server]) -> None:
     talk = Talk(make_key())
     talk.say(two[0].port, "hours")

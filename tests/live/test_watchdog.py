@@ -81,7 +81,8 @@ def call_until(done: Callable[[], bool], port: int, secret: str) -> list[float]:
     return waits
 
 
-@pytest.mark.parametrize("way", ["loops", "swallows", "matches", "sleeps"])
+#: Messages that wait have a turn that only loops, too, and so has the page of health.
+@pytest.mark.parametrize("way", [pytest.param("loops", marks=pytest.mark.nightly), "swallows", "matches", "sleeps"])
 def test_a_turn_that_never_comes_back_is_ended_and_the_others_are_served(
     servers: Callable[..., list[Server]], talk: Talk, way: str
 ) -> None:
