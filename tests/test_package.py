@@ -18,9 +18,11 @@ import httpx2
 import pytest
 
 from convengine import __version__
-from tests.live.processes import free_port
+from tests.live.processes import answers, free_port
+from tests.migrated import copy_migrated
 
-pytestmark = pytest.mark.long
+# Slow: so that this file, one of the longest, begins first.
+pytestmark = [pytest.mark.long, pytest.mark.slow]
 
 ROOT = Path(__file__).resolve().parent.parent
 UV = str(Path(sys.executable).parent / "uv")
@@ -49,7 +51,7 @@ class Installation:
         """The environment of a shell in which it is active; nothing of the running tests."""
         kept = {name: os.environ[name] for name in ("HOME", "LANG", "TMPDIR") if name in os.environ}
         path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
-        return {**kept, "PATH": path, "VIRTUAL_ENV": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        return {**kept, "PATH": path, "VIRTUAL_ENV": str(self.folder)}
 
     def run(self, folder: Path, *command: str, **variables: str) -> str:
         """What a command prints. Fails with it when the command fails."""
@@ -84,16 +86,10 @@ def _wait(port: int, process: "subprocess.Popen[bytes]", log: Path) -> None:
     deadline = time.monotonic() + _START_SECONDS
     while time.monotonic() < deadline:
         assert process.poll() is None, log.read_text()
-        try:
-            if _get(port, "/admin/login/") == 200:
-                return
-        except httpx2.TransportError:
-            time.sleep(0.3)
+        if answers(port):
+            return
+        time.sleep(0.3)
     pytest.fail(f"no answer in {_START_SECONDS} seconds: {log.read_text()}")
-
-
-def _get(port: int, path: str) -> int:
-    return httpx2.get(f"http://127.0.0.1:{port}{path}", timeout=30).status_code
 
 
 def _say(port: int, key: str, message: str, conversation: str | None = None) -> dict[str, Any]:
@@ -205,9 +201,8 @@ def test_a_new_project_passes_its_tests_and_serves(installation: Installation, t
 @pytest.mark.parametrize(
     "options",
     [
-        ["clinic"],
-        ["clinic", "--empty"],
-        ["clinic", "--folder", "elsewhere"],
+        pytest.param(["clinic", "--empty"], marks=pytest.mark.nightly),
+        pytest.param(["clinic", "--folder", "elsewhere"], marks=pytest.mark.nightly),
         ["my-Clinic", "--empty", "--folder", "elsewhere"],
     ],
     ids=" ".join,
@@ -217,6 +212,8 @@ def test_a_project_of_every_kind_passes_its_own_tests_and_starts(
 ) -> None:
     installation.run(tmp_path, "convengine", "init", *options)
     (project,) = tmp_path.iterdir()
+    (project / "var").mkdir(exist_ok=True)
+    copy_migrated(project / "var" / "convengine.sqlite3")
 
     assert "passed, 0 failed" in installation.run(project, "make", "test")
     with installation.serve(project, "make", "run", "PORT={port}") as port:
@@ -232,7 +229,7 @@ def test_every_option_of_init_is_tried(installation: Installation, tmp_path: Pat
 
 def test_the_demonstration_runs_in_an_empty_folder(installation: Installation, tmp_path: Path) -> None:
     before = installation.list_files()
-    with installation.serve(tmp_path, "convengine", "demo", "--port", "{port}") as port:
+    with installation.serve(tmp_path, "convengine", "demo", "--no-week", "--port", "{port}") as port:
         facts = json.loads((tmp_path / "var" / "demo.json").read_text())
         key, analyst = facts["api_key"], facts["users"][0]
         _check_pages(port, analyst["username"], analyst["password"])
@@ -245,13 +242,12 @@ def test_the_demonstration_runs_in_an_empty_folder(installation: Installation, t
 
 
 def test_the_bicycle_workshop_is_imported_by_its_name(installation: Installation, tmp_path: Path) -> None:
-    variables = {"CE_SECRET_KEY": "x" * 50}
-    installation.run(tmp_path, "convengine", "manage", "migrate", "--verbosity", "0", **variables)
+    (tmp_path / "var").mkdir()
+    copy_migrated(tmp_path / "var" / "convengine.sqlite3")
 
-    text = installation.run(tmp_path, "convengine", "import", "bicycle_workshop.json", "--apply", **variables)
+    command = ("convengine", "import", "bicycle_workshop.json", "--apply")
 
-    assert "Imported as release" in text
-    assert (tmp_path / "var" / "convengine.sqlite3").is_file()
+    assert "Imported as release" in installation.run(tmp_path, *command, CE_SECRET_KEY="x" * 50)
 
 
 SETTINGS = """
