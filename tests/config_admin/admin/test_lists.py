@@ -15,8 +15,8 @@ from tests.config_admin.builders import EACH_MODEL, EXAMPLES, MODELS, make, new
 
 pytestmark = pytest.mark.django_db
 
-#: Rows of a list of four pages.
-FOUR_PAGES = 200
+#: Rows of a list of four pages, of 15 rows each.
+FOUR_PAGES = 60
 #: Columns that may not repeat, as a number makes them.
 DISTINCT: dict[type[Any], Any] = {
     m.CeIntent: lambda n: {"intent_code": f"I{n}"},
