@@ -146,12 +146,21 @@ def _check_allowed_next(draft: Config, allowed: Mapping[str, Any]) -> Iterator[F
             yield draft.error("SHAPE_INVALID", "config_value", f"{key} must be a list of tool codes.")
 
 
-def _check_intents(finding: str, draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
+def _check_reset_codes(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
+    for text in _list_unknown_intents(draft, codes):
+        yield draft.warning("RESET_CODES_UNKNOWN", "config_value", text)
+
+
+def _check_intents_of_channel(draft: Config, codes: tuple[str, ...]) -> Iterator[Finding]:
+    for text in _list_unknown_intents(draft, codes):
+        yield draft.warning("INTENT_UNKNOWN", "config_value", text)
+
+
+def _list_unknown_intents(draft: Config, codes: tuple[str, ...]) -> Iterator[str]:
     known = draft.snapshot.table(rows.Intent).by_pk
     for code in codes:
         if code not in known:
-            text = f"The intent {code} does not exist.{did_you_mean(code, map(str, known))}"
-            yield draft.warning(finding, "config_value", text)
+            yield f"The intent {code} does not exist.{did_you_mean(code, map(str, known))}"
 
 
 #: Characters of JSON, of regular expressions and of paths; as a name they would mask nothing.
@@ -195,8 +204,8 @@ def _check_model(list_known: Callable[[World], frozenset[str]], draft: Config, n
 _CHECK_OF_SETTING: Mapping[str, ValueCheck] = {
     settings.MATRIX.name: _check_matrix,
     tools.ALLOWED_NEXT.name: _check_allowed_next,
-    intents.RESET_INTENT_CODES.name: partial(_check_intents, "RESET_CODES_UNKNOWN"),
-    INTENTS.name: partial(_check_intents, "INTENT_UNKNOWN"),
+    intents.RESET_INTENT_CODES.name: _check_reset_codes,
+    INTENTS.name: _check_intents_of_channel,
     llm.MODEL.name: partial(_check_model, lambda world: world.models),
     phrases.EMBEDDING_MODEL.name: partial(_check_model, lambda world: world.embedding_models),
     audit.REDACT_KEYS.name: _check_redact_keys,

@@ -9,12 +9,7 @@ from convengine.engine.forms.life import ClearCause, asks_for_consent, clears_on
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import INTENT_DISABLED, NOT_ASKED, PHRASE_NOT_BEST, ROW_INVALID, count_switched_off
-from convengine.engine.steps.intents.compare_sentences import (
-    UNLISTED,
-    PhraseComparison,
-    build_comparison,
-    compare_phrases,
-)
+from convengine.engine.steps.intents.compare_sentences import UNLISTED, PhraseResult, build_comparison, compare_phrases
 from convengine.engine.steps.intents.settings import (
     COLLISION_BY_PRIORITY,
     DEFAULT_ORDER,
@@ -47,7 +42,7 @@ class Classification:
     hits: tuple[rows.Classifier, ...]
     winner: rows.Classifier | None
     #: The comparison with phrases, if it was made.
-    comparison: PhraseComparison | None = None
+    comparison: PhraseResult | None = None
     #: Types of patterns that were not tried, because an earlier group matched.
     untried: tuple[ClassifierType, ...] = ()
     #: Only the rows that are tried while a form is open took part.
@@ -194,7 +189,7 @@ def find_intents(snapshot: Snapshot, text: str | None) -> tuple[str, ...]:
 def classify_text(snapshot: Snapshot, text: str | None) -> Classification:
     """What a message means outside of forms, without a session."""
 
-    def compare() -> PhraseComparison | None:
+    def compare() -> PhraseResult | None:
         return None if blank(text) else build_comparison(snapshot, match_phrases(snapshot, text))
 
     tried = _try_groups(snapshot, text, list_groups(live_settings.read(snapshot, ORDER).value), compare)
@@ -206,13 +201,13 @@ def _try_groups(
     snapshot: Snapshot,
     text: str | None,
     groups: Sequence[Sequence[ClassifierType]],
-    compare: Callable[[], PhraseComparison | None],
+    compare: Callable[[], PhraseResult | None],
     *,
     interrupting: bool = False,
 ) -> Classification:
     """The rows of the first group in which any matches, without a winner. `compare` compares with phrases."""
     hits: tuple[rows.Classifier, ...] = ()
-    comparison: PhraseComparison | None = None
+    comparison: PhraseResult | None = None
     untried: list[ClassifierType] = []
     for group in groups:
         if hits:
@@ -265,7 +260,7 @@ def list_matching_patterns(snapshot: Snapshot, text: str | None) -> tuple[rows.C
     return _find_pattern_hits(snapshot, text, tuple(ClassifierType), interrupting=False)
 
 
-def _compare(session: Session, turn: Turn, text: str | None, *, interrupting: bool) -> PhraseComparison | None:
+def _compare(session: Session, turn: Turn, text: str | None, *, interrupting: bool) -> PhraseResult | None:
     """Compare the text with the phrases. Returns None without a text or without phrases."""
     if text is None or blank(text) or not list_compared_rows(turn.snapshot.whole, interrupting=interrupting):
         return None

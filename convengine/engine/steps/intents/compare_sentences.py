@@ -25,7 +25,7 @@ class ComparedRow:
 
 
 @dataclass(frozen=True)
-class PhraseComparison:
+class PhraseResult:
     """The result of comparing a text with phrases: the rows that count, and those that came near."""
 
     hits: tuple[rows.Classifier, ...] = ()
@@ -61,7 +61,7 @@ class PhraseComparison:
 UNLISTED = PHRASE_NOT_BEST
 
 
-def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bool) -> PhraseComparison:
+def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bool) -> PhraseResult:
     """Compare a message with the phrases, in this turn: the phrases that count or came near.
 
     `interrupting`: only those that are tried while a form is open.
@@ -75,7 +75,7 @@ def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bo
     return build_comparison(turn.snapshot, matches)
 
 
-def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> PhraseComparison:
+def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> PhraseResult:
     """The rows of the phrases that count or came near."""
     find_row = partial(snapshot.row, rows.Classifier)
     hits, askable = (
@@ -86,4 +86,4 @@ def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> PhraseCompar
         for part in ((*matches.hits, *matches.near), matches.elsewhere)
     )
     details = describe_matches(matches) if hits else {}
-    return PhraseComparison(hits, near, askable, details, matches.substitution, elsewhere)
+    return PhraseResult(hits, near, askable, details, matches.substitution, elsewhere)
