@@ -109,7 +109,7 @@ def test_it_goes_out_as_a_file(ben: Client) -> None:
     assert table["Content-Disposition"] == 'attachment; filename="ce_policy.csv"'
     book = ben.get(page("transfer_export"), {"form": "xlsx", "table": "ce_policy"})
     assert book["Content-Disposition"] == 'attachment; filename="configuration.xlsx"'
-    assert "The file contains no changes." in preview_rows(ben, name="some.xlsx", data=book.content).content.decode()
+    assert preview_rows(ben, name="some.xlsx", data=book.content).status_code == 403
     for impossible in ({"release": "999"}, {"form": "csv"}):
         assert ben.get(page("transfer_export"), impossible).status_code == 302
 
@@ -153,26 +153,11 @@ def test_whoever_waits_is_told_how_far_it_is(ada: Client) -> None:
     assert "not valid JSON" in json.loads(ada.post(page(), {"file": given}, **headers).getvalue())["page"]
 
 
-def test_an_analyst_imports_rows_that_he_may_change_one_by_one(ben: Client) -> None:
-    make(CePolicy, policy_id=8, pattern="pin")
-    assert "only configuration administrators replace or remove rows" in preview_rows(ben, POLICY).content.decode()
-
-    shown = preview_rows(ben, POLICY, mode="update")
-    assert shown.context["counts"] == [("Policies", 1, 0, 0)]
-    answer_preview(ben, shown, mode="update", apply="1", reason="more policies")
-    assert set(CePolicy.objects.values_list("pattern", flat=True)) == {"cvv", "pin"}
-
-    server = json.dumps({"ce_mcp_server": [{"server_code": "s", "url": "https://s.example"}]}).encode()
-    shown = preview_rows(ben, data=server, mode="update")
-    assert "only configuration administrators import them" in shown.content.decode()
-
-
-def test_who_may_not_import_sees_the_way_out_only(somebody: Any) -> None:
-    eve = somebody("eve", "qa")
-    text = eve.get(page()).content.decode()
+def test_who_may_not_import_sees_the_way_out_only(ben: Client) -> None:
+    text = ben.get(page()).content.decode()
     assert "Download YAML" in text
     assert 'type="file"' not in text
-    assert preview_rows(eve, POLICY).status_code == 403
+    assert preview_rows(ben, POLICY).status_code == 403
 
 
 def test_others_see_nothing(somebody: Any) -> None:
