@@ -229,7 +229,7 @@ def test_every_option_of_init_is_tried(installation: Installation, tmp_path: Pat
 
 def test_the_demonstration_runs_in_an_empty_folder(installation: Installation, tmp_path: Path) -> None:
     before = installation.list_files()
-    with installation.serve(tmp_path, "convengine", "demo", "--no-week", "--port", "{port}") as port:
+    with installation.serve(tmp_path, "convengine", "demo", "--port", "{port}") as port:
         facts = json.loads((tmp_path / "var" / "demo.json").read_text())
         key, analyst = facts["api_key"], facts["users"][0]
         _check_pages(port, analyst["username"], analyst["password"])

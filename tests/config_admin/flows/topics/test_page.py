@@ -164,7 +164,6 @@ def test_the_page_of_a_deleted_intent_names_the_release_to_undo(ben: Client) -> 
 def test_open_conversations_go_on_under_the_new_code(ben: Client) -> None:
     make_topic()
     open_one, _ = a_conversation(), a_conversation(lifecycle="COMPLETE")
-    ben.get(page("workspace"))
 
     warning = "1 open conversation is in this intent. Open conversations go on under CREDIT."
     assert ask(ben, "rename", **NAMES).warnings == [warning]
