@@ -1,6 +1,5 @@
 """The form of an alert rule."""
 
-from collections.abc import Iterable
 from typing import Any
 
 from django import forms
@@ -106,17 +105,4 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg]
         return cleaned
 
 
-def _list_measures() -> Iterable[tuple[str, str]]:
-    for name, measure in MEASURES.items():
-        yield name, f"{measure.label} (%)" if measure.is_share else f"{measure.label}{_UNITS.get(measure.unit, '')}"
-
-
 _UNITS = {"ms": " (ms)"}
-
-
-def _list_webhooks(current: str) -> Iterable[tuple[str, str]]:
-    """Those of the deployment, and the present one, which it may have dropped."""
-    yield "", "None"
-    names = dict.fromkeys([*conf.get("NOTIFICATION_WEBHOOKS"), *([current] if current else [])])
-    for name in names:
-        yield name, name

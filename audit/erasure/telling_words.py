@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import fields
+from itertools import chain
 from typing import Any
 
 from convengine.engine.text.participants import SHORTEST
@@ -31,7 +32,7 @@ def has_telling_word(text: str, words: frozenset[str]) -> bool:
 def _list_common_words(snapshot: Snapshot) -> frozenset[str]:
     rows = (row for table in snapshot.tables.values() for row in table.by_pk.values())
     talk = (words for name in list_languages() for words in get_tables(name).talk)
-    return frozenset(word for text in (*map(_write_out, rows), *talk) for word in split_words(text))
+    return frozenset(word for text in chain(map(_write_out, rows), talk) for word in split_words(text))
 
 
 def _write_out(row: Any) -> str:

@@ -83,9 +83,10 @@ def remove_old() -> Iterator[Counts]:
         yield from _remove_entries(CeMcpUserFeedback, before, "feedback", FEEDBACK_RETENTION_DAYS)
     if before := _cutoff_of(ACCESS_RETENTION_DAYS):
         yield from _remove_entries(CeAccessLog, before, "looks", ACCESS_RETENTION_DAYS)
+    before = database_time() - REPLAYS_KEPT
     for model in (CeReplayJob, CeWhatIf):
         # By their index of times, because their keys do not rise with time.
-        old = model.objects.filter(created_at__lt=database_time() - REPLAYS_KEPT)
+        old = model.objects.filter(created_at__lt=before)
         while keys := list(old.values_list("pk", flat=True)[:BATCH]):
             yield {"replays": remove_rows(model.objects.filter(pk__in=keys))}
 

@@ -205,11 +205,13 @@ def write_rasa_files(intents: Mapping[str, Any], folder: Path) -> None:
         {
             "text": message["message"],
             "intent": confusion["intent"],
-            "intent_prediction": {"name": best["intent"], "confidence": best["confidence"]},
+            "intent_prediction": {
+                "name": message["ranked"][0]["intent"],
+                "confidence": message["ranked"][0]["confidence"],
+            },
         }
         for confusion in intents["confusions"]
         for message in confusion["messages"]
-        for best in (message["ranked"][0],)
     ]
     errors += [
         {"text": each["message"], "intent": each["intent"], "intent_prediction": {"name": None, "confidence": 0.0}}

@@ -39,12 +39,13 @@ def publish(session: Session, turn: Turn, signal: Signal, metadata: Callable[[],
 
     details = partial(_add_names, metadata, signal)
     row = choose_best(candidates, signal, details) if candidates else None
-    texts: tuple[str | None, str | None] = (None, None)
+    text: str | None = None
     if row:
-        texts = (row.error_message, row.message) if signal.error else (row.message, row.error_message)
+        first, second = (row.error_message, row.message) if signal.error else (row.message, row.error_message)
+        text = second if blank(first) else first
     elif signal.error and signal.generic:
-        texts = (live_settings.read(turn.snapshot, GENERIC_ERROR).value, None)
-    _send(session, turn, signal, texts[1] if blank(texts[0]) else texts[0], details, row)
+        text = live_settings.read(turn.snapshot, GENERIC_ERROR).value
+    _send(session, turn, signal, text, details, row)
 
 
 def publish_text(

@@ -332,8 +332,6 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
 
     Without `safe` only its parameters, and that it is one statement, are checked.
     """
-    from sqlglot import exp
-
     if "\x00" in sql or len(sql) > _LONGEST:
         raise SqlRefused(f"A statement may have at most {_LONGEST} characters and no NUL.")
     try:
@@ -341,6 +339,8 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
         if not safe:
             return _write_sql(tree, dialect)
         judge(tree, dialect, rules)
+        from sqlglot import exp
+
         # The columns that are written with their table. A name in quotation marks keeps its case.
         names = [column.this for column in tree.find_all(exp.Column) if column.table]
         attributes = frozenset(name.name if name.args.get("quoted") else name.name.lower() for name in names)
@@ -351,12 +351,12 @@ def readable(sql: str, dialect: str, rules: Allowed, safe: bool = True) -> Reada
 
 def parameters(sql: str, dialect: str) -> frozenset[str]:
     """The names of a statement's `:name` parameters; none for a statement that does not parse."""
-    from sqlglot import exp
-
     try:
         tree = _parse_sql(sql, dialect)
     except (SqlRefused, RecursionError):
         return frozenset()
+    from sqlglot import exp
+
     return frozenset(node.name for node in tree.find_all(exp.Placeholder))
 
 

@@ -96,8 +96,12 @@ def _run(
     ended = EndedTurn(turn, lease, outcome, tape)
     try:
         if outcome.error is None:
-            stored = (answer.conversation_id, answer.turn_id, answer.body, lease.now)
-            _commit(ended, [idempotency.store_answer_stmt(key, *stored)] if key is not None else [])
+            statements = []
+            # The body is made only where it is stored.
+            if key is not None:
+                stored = (answer.conversation_id, answer.turn_id, answer.body, lease.now)
+                statements = [idempotency.store_answer_stmt(key, *stored)]
+            _commit(ended, statements)
         else:
             record_failure(ended)
     except Exception as refused:

@@ -135,8 +135,8 @@ def sanitize_text(text: str | None) -> str:
 
 def assess_sensitivity(session: Session, turn: Turn) -> Assessment:
     """Test the user's text, the action that a yes would run now, and the requested tool."""
-    text, is_yes = sanitize_text(session.user_text), PolicyDecision.EXECUTE_PENDING_ACTION
-    is_decided = session.routing.policy_decision == is_yes
+    text = sanitize_text(session.user_text)
+    is_decided = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
     action = choice.choose_action(session, turn, Scope.of(session)).action if is_decided else None
     sensitive = _find_sensitive_match(session, turn, list(_list_subjects(session, text, action)))
     required = sensitive is not None and turn.config(session, REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS)

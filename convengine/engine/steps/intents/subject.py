@@ -71,10 +71,11 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
 
 def _is_about_form(session: Session, turn: Turn, reading: Reading, fields: Sequence[Field]) -> bool:
     """True for a message that refuses, clears or asks for values of the form, or gives one that is no short text."""
-    texts = [field for field in fields if field.spec.kind is Kind.TEXT]
-    is_short = len(texts) == len(fields) and not any(is_long_text(each.spec, turn.ports.learned) for each in texts)
-    gives_value = bool(reading.sure_refusals or reading.cleared) or not is_short
-    return gives_value or asks_for_field_options(session, turn)
+    # What is learned of a field is asked last: a replay asks in the same order.
+    are_short = (field.spec.kind is Kind.TEXT and not is_long_text(field.spec, turn.ports.learned) for field in fields)
+    if reading.sure_refusals or reading.cleared or not all(are_short):
+        return True
+    return asks_for_field_options(session, turn)
 
 
 def _may_begin(session: Session, turn: Turn, row: rows.Classifier, classification: Classification) -> bool:

@@ -85,8 +85,8 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     first = min(
         fields, key=lambda item: (item.path not in before.echoed, item.path in before.open_offers), default=None
     )
-    slot = form.field(find_pending_slot(session, form))
-    field = slot or _find_refused_field(session, turn, form, fields) or first
+    slot = find_pending_slot(session, form)
+    field = (form.field(slot) if slot else None) or _find_refused_field(session, turn, form, fields) or first
     if field is None:
         return _ask_nothing(session)
     session = _note_question(session, before, field, fields)

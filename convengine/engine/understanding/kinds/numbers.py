@@ -133,9 +133,12 @@ def _mark_parts(spans: Sequence[Span]) -> Sequence[Span]:
     """The "2 adults" of "2 adults and 2 kids" are not all of the guests."""
     if sum(span.phrase.means == "counted" for span in spans) < 2:
         return spans
-    parts = [Phrase("counted", {**span.phrase.slots, "is_part": True}) for span in spans]
-    pairs = zip(spans, parts, strict=True)
-    return [replace(span, phrase=part) if span.phrase.means == "counted" else span for span, part in pairs]
+    return [
+        replace(span, phrase=Phrase("counted", {**span.phrase.slots, "is_part": True}))
+        if span.phrase.means == "counted"
+        else span
+        for span in spans
+    ]
 
 
 def _bind_measure(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Span:

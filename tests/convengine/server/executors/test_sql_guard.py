@@ -1,5 +1,7 @@
 """The corpus on real databases: no hostile statement reaches one, every legitimate one runs."""
 
+import sys
+
 import pytest
 
 from convengine.engine.tools.fault import ToolFault
@@ -186,3 +188,12 @@ def test_without_safe_mode_it_is_still_one_statement() -> None:
     assert readable("select pg_sleep(1)", "POSTGRES", Allowed(), safe=False).sql == "SELECT PG_SLEEP(1)"
     with pytest.raises(SqlRefused):
         readable("select 1; select 2", "POSTGRES", Allowed(), safe=False)
+
+
+def test_without_its_library_it_is_told_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sqlglot", None)
+    monkeypatch.setattr("convengine.engine.extras.is_installed", lambda extra: False)
+
+    with pytest.raises(SqlRefused, match="Install it with pip install"):
+        readable.__wrapped__("SELECT 1", "sqlite", Allowed())
+    assert parameters("SELECT :one", "sqlite") == frozenset()
