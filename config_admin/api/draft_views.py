@@ -93,7 +93,7 @@ class ScheduleSerializer(serializers.Serializer[Any]):
     takeBackAt = serializers.DateTimeField(allow_null=True)
     by = serializers.CharField()
     problem = serializers.CharField()
-    audience = AudienceSerializer(allow_null=True, help_text="Who gets the release; null for all.")
+    audience = AudienceSerializer(allow_null=True, help_text="Who gets the release. Null means all.")
 
 
 class DraftDetailsSerializer(DraftSerializer):
@@ -143,7 +143,7 @@ class ScheduleDraftSerializer(PublishDraftSerializer):
 
     publishAt = serializers.DateTimeField()
     takeBackAt = serializers.DateTimeField(default=None, allow_null=True)
-    audience = AudienceSerializer(default=None, allow_null=True, help_text="Who gets the release; null for all.")
+    audience = AudienceSerializer(default=None, allow_null=True, help_text="Who gets the release. Null means all.")
 
 
 class DraftRefusalSerializer(FailureSerializer):

@@ -43,9 +43,9 @@ def find_renamed_intent(old: str) -> RenamedIntent | None:
 
 
 def _find_counterpart(intent: str, sign: str) -> RenamedIntent | None:
-    """The code that replaced one that a release deleted (sign -), or that it replaced when a release added it (sign +).
+    """The other code of a rename: of a deleted code its successor (sign -), of an added one its predecessor (sign +).
 
-    Returns None if there is none.
+    Returns None if no release renamed the intent.
     """
     entry = _find_last_entry(intent, sign)
     if entry is None:

@@ -298,7 +298,7 @@ def _examine_people() -> Iterator[DoctorFinding]:
     if keys:
         yield DoctorFinding(Level.FINE, "API keys", str(keys))
     else:
-        yield DoctorFinding(Level.MISSING, "API keys", "There is none.", "convengine key create NAME")
+        yield DoctorFinding(Level.MISSING, "API keys", "No API key exists.", "convengine key create NAME")
 
 
 def _examine_broker() -> Iterator[DoctorFinding]:

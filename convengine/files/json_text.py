@@ -33,7 +33,7 @@ def read_json(text: str, depth: int = MAX_DEPTH) -> Json:
 
 
 def read_json_or(text: str, otherwise: Json) -> Json:
-    """The value of a JSON text; `otherwise` for a text that is none."""
+    """The value of a JSON text. Returns `otherwise` if the text is not valid JSON."""
     try:
         return read_json(text)
     except Unreadable:

@@ -42,7 +42,7 @@ def read_answer(reply: Reply | None) -> tuple[str, int]:
     return reply.said, reply.body["configVersion"]
 
 
-#: Thirty edits, of which each is in the next answer, are in the test of constant editing below.
+#: The test of constant editing below makes thirty edits. The next answer has each of them.
 @pytest.mark.nightly
 def test_an_edit_is_the_very_next_answer_of_both_processes(two: list[Server]) -> None:
     talks = [Talk(make_key()) for _ in two]

@@ -34,5 +34,5 @@ def has_better_sections(session: Session, turn: Turn, confidence: float) -> bool
 
 
 def is_asked_of_section(session: Session, turn: Turn) -> bool:
-    """True if the message is, word for word, a question that a section is said to answer."""
+    """True if a section has the message in *asked as*, word for word."""
     return get_document_index(turn.snapshot).is_asked_as(session.user_text)

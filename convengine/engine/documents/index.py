@@ -41,12 +41,12 @@ class DocumentIndex:
 
     @cached_property
     def _asked_as(self) -> frozenset[tuple[str, ...]]:
-        """The words of the questions that sections for all users are said to answer."""
+        """The questions in *asked as* of sections that all users see, each as its words."""
         sections = (section for section in self.sections if not section.user_group)
         return frozenset(list_keys(text) for section in sections for text in section.asked_as)
 
     def is_asked_as(self, message: str | None) -> bool:
-        """True for what a section for all users is said to answer, word for word."""
+        """True if a section that all users see has these words in *asked as*."""
         return bool(self._asked_as) and list_keys(message or "") in self._asked_as
 
     @cached_property

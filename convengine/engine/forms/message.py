@@ -296,7 +296,7 @@ def describe_situation(session: Session, turn: Turn, form: Form) -> Situation:
 
 
 def find_pending_slot(session: Session, form: Form) -> str:
-    """The field that rules or tasks named in `pending_slot`; blank if it is none of the form."""
+    """The field that rules or tasks named in `pending_slot`. Returns a blank text if the form has no such field."""
     slots = (session.context.get(key) for key in ("pending_slot", "pendingSlot"))
     return next((slot for slot in slots if isinstance(slot, str) and form.field(slot)), "")
 

@@ -90,7 +90,7 @@ def attach_container_data(session: Session, turn: Turn) -> Session:
 
 
 def _choose_rows(session: Session, turn: Turn) -> tuple[rows.ContainerConfig, ...]:
-    """The rows to fetch for the session's scope, and for that of a question in between; all are recorded."""
+    """The rows to fetch for the session and for a digression. Records all rows that it considers."""
     if not turn.snapshot.rows(rows.ContainerConfig):
         return ()
     # A question in between is answered with the data of its own intent.

@@ -304,7 +304,7 @@ def _list_askable(session: Session, turn: Turn, classification: Classification) 
 
 
 def _is_for_section(session: Session, turn: Turn, classification: Classification) -> bool:
-    """True for a question that a section is said to answer, unless it is a phrase, too, or a pattern matches it."""
+    """True if a section has the message in *asked as*, no phrase has the same words, and no pattern matches."""
     is_certain = classification.score == 1 or not all(row.is_phrase for row in classification.hits)
     return not is_certain and is_asked_of_section(session, turn)
 

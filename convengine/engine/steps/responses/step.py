@@ -246,7 +246,7 @@ def _find_special_state(session: Session, turn: Turn, answer: Response | None) -
 
 
 def _is_given_up(session: Session, turn: Turn) -> bool:
-    """True when the asked field was missed too often and no rule went on."""
+    """True if the user missed the asked field too often, and no rule goes on."""
     schema = session.resolved_schema
     if schema is None or session.schema_complete or any(hop.cause == "RULE" for hop in session.transitions):
         return False
@@ -282,9 +282,9 @@ def _only_person_helps(session: Session, turn: Turn) -> bool:
 
 
 def _wants_person(session: Session, turn: Turn) -> bool:
-    """True for a wish for a person that no intent took up, and that is no option of the asked field: "Anruf".
+    """True if the user asks for a person and no intent takes that up.
 
-    Nor is it the name of a field: "the injured person, please".
+    The name of a field asks for nobody, nor does an option of the asked field.
     """
     read, row = session.fields_read, session.resolved_schema
     is_said = read.wants_person or says(session, turn, MoveKind.PERSON)

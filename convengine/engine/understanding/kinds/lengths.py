@@ -67,9 +67,7 @@ def _read_bound(bound: Json) -> int | None:
 
 
 def read_parts(phrase: Phrase) -> Parts:
-    """The units and numbers of a phrase; empty where it is not exact ("half a month"), and for an enumeration with a
-    unit that is said twice, or a larger one after a smaller.
-    """
+    """The units and numbers of a phrase. Empty if the length is not exact, or if its units do not become smaller."""
     slots = phrase.slots
     if phrase.means == "half":
         return _split_fraction(slots.get("count", slots.get("half_count", 0)) + 0.5, slots["any_unit"])
