@@ -9,7 +9,6 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from audit.timeline.talk_page import find_message_problem
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.files.json_text import read_json
@@ -92,8 +91,10 @@ class Posted:
         return [*lines, SentMessage(self.message, self.get("params").strip())], ""
 
     def _find_problem(self, lines: Sequence[SentMessage]) -> str:
-        if problem := find_message_problem(self.message):
-            return problem
+        if not self.message.strip():
+            return "The message is empty. Enter a message."
+        if len(self.message.encode()) > conf.get("MAX_MESSAGE_BYTES"):
+            return f"The message is longer than {conf.get('MAX_MESSAGE_BYTES')} bytes. Enter a shorter message."
         if len(lines) >= MAX_LINES:
             return f"A simulated conversation has at most {MAX_LINES} messages. Start a new one."
         if len(self.get("params").encode()) > conf.get("MAX_INPUT_PARAMS_BYTES"):

@@ -51,7 +51,7 @@ def test_a_handbook_is_imported_and_answers_at_once(
         page.get_by_role("button", name="Save", exact=True).press("Enter")
     expect(page.get_by_label("Switch off Room 1", exact=True)).to_be_checked()
 
-    ben.go("/admin/audit/ceaudit/talk/")
+    ben.go("/admin/audit/ceaudit/simulate/")
     ben.say(f"may I wake the bats in the {scheme} attic?")
     expect(page.locator("#last")).to_contain_text(f"Never wake the {scheme} bats.")
     switch_off(ada, f"{scheme} {width}")

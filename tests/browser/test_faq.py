@@ -47,6 +47,6 @@ def test_thirty_questions_are_pasted_and_answered_at_once(
     with page.expect_navigation():
         page.get_by_role("button", name="Create", exact=True).press("Enter")
     expect(page.locator("body")).to_contain_text("30 answers with 59 questions created.")
-    ben.go("/admin/audit/ceaudit/talk/")
+    ben.go("/admin/audit/ceaudit/simulate/")
     ben.say(f"how to polish an old {scheme} violin")
     expect(page.locator("#last")).to_contain_text("Rub the violin.")

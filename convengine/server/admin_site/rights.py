@@ -120,7 +120,7 @@ TASKS = (
         frozenset({"ce_sessions.try_conversation"}),
     ),
     Task(
-        "Take real turns in the admin, and really call from the simulator",
+        "Really call from the simulator",
         (ANALYST, CONFIG_ADMIN),
         frozenset({"ce_sessions.take_real_turns"}),
     ),

@@ -110,7 +110,7 @@ class CeConversation(SignedModel):
         verbose_name = "conversation"
         permissions = [
             ("try_conversation", "Can try conversations"),
-            ("take_real_turns", "Can take real turns in the admin, and really call from the simulator"),
+            ("take_real_turns", "Can really call from the simulator"),
         ]
         indexes = [
             models.Index(fields=["status"], name="ce_conversation_status"),

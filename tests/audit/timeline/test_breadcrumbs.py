@@ -87,14 +87,11 @@ def test_pages_of_no_single_conversation_stand_among_the_conversations(boss: Cli
     other = Caller()
     other.say("hours")
     one, two = f"{caller.conversation_id}.1", f"{caller.conversation_id}.2"
-    talk = reverse("admin:audit_ceaudit_talk")
 
     def titles(address: str) -> list[str]:
         return [title for title, _ in read_crumbs(boss, address)]
 
     assert titles(reverse("admin:audit_ceaudit_find")) == ["Home", "Conversations", "Find"]
     assert titles(reverse("admin:audit_ceaudit_simulate")) == ["Home", "Try & test", "Try a conversation"]
-    assert titles(talk) == ["Home", "Conversations", "Real conversation"]
-    assert titles(f"{talk}?conversation={caller.conversation_id}") == [*CONVERSATION, "Real conversation"]
     assert titles(addresses.compare_url(one, two)) == [*CONVERSATION, "Compare"]
     assert titles(addresses.compare_url(one, f"{other.conversation_id}.1")) == ["Home", "Conversations", "Compare"]

@@ -182,4 +182,4 @@ def test_an_empty_list_says_what_it_holds_and_what_to_do_next() -> None:
 
     assert "The goals of users." in page.partition("No intents yet")[2]
     assert "Start a flow" in page.partition("No intents yet")[2]
-    assert "<i>Real conversation</i>" in client.get("/admin/ce_sessions/ceconversation/").content.decode()
+    assert "through the chat, the API or a channel" in client.get("/admin/ce_sessions/ceconversation/").content.decode()

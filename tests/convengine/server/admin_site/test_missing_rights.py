@@ -43,7 +43,6 @@ def test_a_refusal_names_right_groups_and_administrators(quinn: Client) -> None:
         ("/admin/config_admin/ceintent/start/", "Change the configuration and settings"),
         ("/admin/config_admin/ceintent/LOAN/rename/", "Change the configuration and settings"),
         ("/admin/audit/ceaudit/simulate/", "Try a conversation"),
-        ("/admin/audit/ceaudit/talk/", "Take real turns in the admin, and really call from the simulator"),
         ("/admin/ce_jobs/cejob/close_sessions/run/", "Run a background job now"),
         ("/admin/audit/ceaccesslog/", "See the access log"),
         ("/admin/config_admin/cerule/1/delete/", "Change the configuration and settings"),

@@ -30,7 +30,6 @@ CALLS = {
     "CeAlert.unsilence": "DELETE alerts/<str:alert_id>/silence",
     "CeAudit.erase": "audit_erase",
     "CeAudit.inbox": "POST inbox/<int:group_id>/decision",
-    "CeAudit.talk": "POST conversation/message",
     "CeAudit.what_if": "POST what-if",
     "CeAudit.what_if_cancel": "POST what-if/<str:what_if_id>/cancel",
     "CeConfig.effective": "POST config/import",

@@ -61,7 +61,6 @@ OWN = {
     "ce_channels_cechannelmessage_again": "ce_channels.change_cechannel",
     "ce_channels_ceoptout_delete": "ce_channels.delete_ceoptout",
     "ce_sessions_cependingactionexecution_settle": "ce_sessions.settle_execution",
-    "audit_ceaudit_talk": "ce_sessions.take_real_turns",
     "audit_ceaudit_simulate": "ce_sessions.try_conversation",
     "audit_ceaudit_erase": "audit.erase_person",
     "audit_ceaudit_sample": "audit.erase_person",
