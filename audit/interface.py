@@ -7,7 +7,7 @@ from django.http import HttpRequest, HttpResponse
 
 from audit.access_log import write
 from audit.alerts.current_alerts import count_alerts, list_alerts
-from audit.alerts.installation_section import ALERT_RULES
+from audit.alerts.form import ALERT_RULES
 from audit.feedback.store import rate_row
 from audit.inbox.status import note_taught
 from audit.inbox.teaching import count_message_texts, list_group_messages

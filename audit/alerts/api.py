@@ -7,9 +7,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.alerts.silence import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
-from audit.api.blank_as_null import BlankAsNullSerializer
+from audit.alerts.current_alerts import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
 from audit.api.parameters import parse_number, read_choice, read_number, read_page_size
+from audit.api.serializers import BlankAsNullSerializer
 from audit.models import CeAlert
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.api.authentication import get_api_key

@@ -264,3 +264,11 @@ class TurnRecordSerializer(TurnSerializer):
         source="audit_incomplete", help_text="True if an event of the turn was lost."
     )
     requestId = serializers.CharField(source="request_id", allow_null=True, help_text="`X-Request-ID` of the call.")
+
+
+class BlankAsNullSerializer(serializers.Serializer[Any]):
+    """The base of answers whose blank texts are null, where the schema allows it."""
+
+    def to_representation(self, instance: Any) -> dict[str, Any]:
+        answer = super().to_representation(instance)
+        return {name: None if value == "" and self.fields[name].allow_null else value for name, value in answer.items()}

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 from django.http import StreamingHttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -9,7 +10,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api import access_scope, original, parameters
+from audit.api import access_scope, parameters
 from audit.api.access_scope import OwnScopeMixin
 from audit.api.parameters import Cursor
 from audit.api.serializers import (
@@ -26,7 +27,7 @@ from audit.record import queries
 from audit.record.events import Event, expand_events
 from audit.record.prompts import strip_prompts
 from audit.record.queries import EventFilter, EventPage, get_position
-from audit.record.trace import build_trace
+from audit.record.trace import build_steps, build_trace, describe_stage, group_events
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.engine.turn.codec import dumps
 from convengine.server.api.base_view import ApiView
@@ -134,7 +135,7 @@ class EventsView(OwnScopeMixin, ApiView):
             return stream_event_lines(request, conversation_id)
         if _is_compat(request):
             key_or_none = _find_original_key(request, conversation_id)
-            return Response(original.list_raw_events(key_or_none) if key_or_none else [])
+            return Response(_list_raw_events(key_or_none) if key_or_none else [])
         key = parameters.get_conversation(request, conversation_id).pk
         wanted, full_meta = parameters.read_event_filter(request), parameters.is_meta_expanded(request)
         if parameters.is_unpaged(request):
@@ -174,7 +175,7 @@ class TraceView(OwnScopeMixin, ApiView):
         if _is_compat(request):
             key_or_none = _find_original_key(request, conversation_id)
             nothing = {"conversationId": conversation_id, "steps": [], "stages": []}
-            return Response(original.build_original_trace(key_or_none) if key_or_none else nothing)
+            return Response(_build_original_trace(key_or_none) if key_or_none else nothing)
         key = parameters.get_conversation(request, conversation_id).pk
         turn_no = parameters.read_number(request, "turn")
         if turn_no is not None:
@@ -258,3 +259,40 @@ def _find_original_key(request: Request, conversation_id: str) -> uuid.UUID | No
         return parameters.get_conversation(request, conversation_id).pk
     except ConversationNotFound:
         return None
+
+
+def _list_raw_events(conversation_id: uuid.UUID) -> list[dict[str, Any]]:
+    """The original's answer: events by time, also those outside of turns, payloads as JSON text, without pages."""
+    return [
+        {
+            "auditId": event.row.audit_id,
+            "conversationId": str(conversation_id),
+            "stage": event.row.stage,
+            "payloadJson": dumps(event.payload),
+            "createdAt": event.row.created_at.isoformat(),
+        }
+        for event in _read_events(conversation_id)
+    ]
+
+
+def _build_original_trace(conversation_id: uuid.UUID) -> dict[str, Any]:
+    """The original's answer: steps with their stages, turn by turn, and all stages flat."""
+    events = _read_events(conversation_id)
+    steps = [step for of_turn in group_events(events).values() for step in build_steps(of_turn)]
+    return {
+        "conversationId": str(conversation_id),
+        "steps": [{**step, "stages": [_trim_stage(stage) for stage in step["stages"]]} for step in steps],
+        "stages": [_trim_stage(describe_stage(event)) for event in events],
+    }
+
+
+def _trim_stage(stage: dict[str, Any]) -> dict[str, Any]:
+    return {name: stage[name] for name in ("auditId", "stage", "createdAt", "payload")}
+
+
+def _read_events(conversation_id: uuid.UUID) -> list[Event]:
+    """Whole events by time; simultaneous ones in the order of writing."""
+    inside = queries.read_page(conversation_id, queries.EventFilter(), _MAX_UNPAGED).rows
+    events = [*expand_events(inside), *queries.expand_outside(conversation_id, queries.EventFilter())]
+    # The sort is stable.
+    return sorted(events, key=lambda event: event.row.created_at)[:_MAX_UNPAGED]

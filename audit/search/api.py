@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from audit.api.parameters import read_page_size, require_valid
 from audit.api.views import LinesRenderer
-from audit.export.evidence.view import answer_file, build_api_order
+from audit.export.view import answer_file, build_api_order
 from audit.record.model_calls import sum_call_costs
 from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, FoundTurnSerializer, collect_evidence, stream_file
 from audit.search.form import FindForm

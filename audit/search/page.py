@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
 from audit.export.evidence.collect import EvidenceOrder
-from audit.export.evidence.view import answer_file
+from audit.export.view import answer_file
 from audit.models import CeAccessLog, CeSavedSearch
 from audit.record.form_steps import Step
 from audit.record.outcomes import Outcome

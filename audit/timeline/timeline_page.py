@@ -11,9 +11,8 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
 from audit.access_log.write import log_access
-from audit.export.scenario.document import build_scenario, leave_out_rows, make_yaml_response
+from audit.export.scenario.document import build_passing_scenario, build_scenario, leave_out_rows, make_yaml_response
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
-from audit.export.scenario.trial import build_passing_scenario
 from audit.live.cursor import END, StreamCursor
 from audit.models import CeAccessLog
 from audit.timeline import addresses

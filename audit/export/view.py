@@ -1,4 +1,4 @@
-"""Evidence through the API: `GET /api/v1/conversation/audit/{id}/evidence`."""
+"""Files of a conversation through the API: evidence, and a scenario."""
 
 from typing import Any
 
@@ -10,6 +10,9 @@ from rest_framework.request import Request
 from audit.api import parameters
 from audit.export.evidence.collect import EvidenceOrder, collect_conversation
 from audit.export.evidence.file import write_file
+from audit.export.scenario.document import build_passing_scenario, make_yaml_response
+from audit.export.scenario.recorded_turns import NotExportable
+from convengine.engine.errors import RequestInvalid
 from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.schema import extend_schema
@@ -52,3 +55,32 @@ class EvidenceView(ApiView):
         first = parameters.read_number(request, "first") or 1
         data = collect_conversation(conversation, build_api_order(request), first)
         return answer_file(data, f"evidence-{conversation.pk}")
+
+
+_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+
+
+class ScenarioView(ApiView):
+    """`GET /api/v1/conversation/audit/{conversationId}/scenario`."""
+
+    address = "conversation/audit/<str:conversation_id>/scenario"
+    scope = "audit"
+
+    @extend_schema(
+        operation_id="exportScenario",
+        parameters=[
+            OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
+            OpenApiParameter("first", _NUMBER, description="The first turn. The first of the conversation if absent."),
+            OpenApiParameter("last", _NUMBER, description="The number of the last turn."),
+        ],
+        responses={(200, "application/yaml"): OpenApiTypes.ANY},
+    )
+    def get(self, request: Request, conversation_id: str) -> HttpResponse:
+        """The turns as a scenario file, which was played and passed. A file that fails is refused with the reason."""
+        conversation = parameters.get_conversation(request, conversation_id)
+        first, last = parameters.read_number(request, "first"), parameters.read_number(request, "last")
+        try:
+            document = build_passing_scenario(conversation, first, last)
+        except NotExportable as refusal:
+            raise RequestInvalid(fields={"turns": [str(refusal)]}) from refusal
+        return make_yaml_response(document)

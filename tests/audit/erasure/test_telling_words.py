@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from audit.erasure import quoted_answers
+from audit.erasure import telling_words
 from convengine.server.sessions.models import CeConversationHistory
 
 TEXT = "Anna Schmidt has paid."
@@ -35,11 +35,11 @@ ACCOUNT_TEXT = r'{"balance":12,"owner":"Anna M\u00fcller"}'
 def test_the_long_answers_from_outside_are_what_a_test_may_quote(
     monkeypatch: pytest.MonkeyPatch, tape: list[Any], texts: list[str]
 ) -> None:
-    monkeypatch.setattr(quoted_answers, "read_recording", lambda _: SimpleNamespace(tape=tape))
+    monkeypatch.setattr(telling_words, "read_recording", lambda _: SimpleNamespace(tape=tape))
 
-    assert quoted_answers.list_quotable_texts([CeConversationHistory(recording=b"recording")]) == texts
+    assert telling_words.list_quotable_texts([CeConversationHistory(recording=b"recording")]) == texts
 
 
 @pytest.mark.parametrize("recording", [None, b"", b"damaged"])
 def test_a_turn_without_a_readable_recording_has_none(recording: bytes | None) -> None:
-    assert quoted_answers.list_quotable_texts([CeConversationHistory(recording=recording)]) == []
+    assert telling_words.list_quotable_texts([CeConversationHistory(recording=recording)]) == []

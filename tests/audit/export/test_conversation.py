@@ -5,7 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
-from audit.export.customer_copy import write_customer_copy
+from audit.export.conversation import write_customer_copy
 from audit.models import CeAccessLog
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from audit.export.scenario import trial
+from audit.export.scenario import document as scenario_document
 from audit.export.scenario.recorded_turns import NotExportable
 from tests.api import Caller
 from tests.worlds import create_help_desk
@@ -24,8 +24,8 @@ def caller() -> Caller:
 
 def test_turns_are_saved_after_they_were_played(caller: Caller, monkeypatch: Any) -> None:
     played: list[Any] = []
-    check = trial.check_scenario
-    monkeypatch.setattr(trial, "check_scenario", lambda *given: played.append(given[0]) or check(*given))
+    check = scenario_document.check_scenario
+    monkeypatch.setattr(scenario_document, "check_scenario", lambda *given: played.append(given[0]) or check(*given))
 
     response = caller.get("/scenario", first=2)
 
@@ -39,7 +39,7 @@ def test_a_refusal_says_why(caller: Caller, monkeypatch: Any) -> None:
     def refuse(document: Any, played: Any, conversation: Any) -> None:
         raise NotExportable(f"Turn {played[0][0]} fails.")
 
-    monkeypatch.setattr(trial, "check_scenario", refuse)
+    monkeypatch.setattr(scenario_document, "check_scenario", refuse)
 
     response = caller.get("/scenario", first=2, last=2)
 

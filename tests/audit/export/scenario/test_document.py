@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from audit.export.scenario import trial
+from audit.export.scenario import document as scenario_document
 from audit.export.scenario.document import build_scenario
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
 from config_admin.models import CeResponse
@@ -40,10 +40,10 @@ def test_each_turn_is_played_on_its_release_in_this_process_and_stores_nothing(
     set_fees("Twelve.")
     before = CeConversationHistory.objects.count()
 
-    document = trial.build_passing_scenario(conversation)
+    document = scenario_document.build_passing_scenario(conversation)
 
     assert [turn["expect"]["response"]["equals"] for turn in document["turns"]][1:] == ["Ten."]
-    assert trial.build_passing_scenario(conversation, 2)["turns"][0]["user"] == "what fees are there"
+    assert scenario_document.build_passing_scenario(conversation, 2)["turns"][0]["user"] == "what fees are there"
     assert CeConversationHistory.objects.count() == before
 
 
@@ -54,9 +54,9 @@ def test_a_turn_that_arrives_meanwhile_is_left_out(
         Caller(conversation_id=str(conversation.pk)).say("hours")
         return build_scenario(*given)
 
-    monkeypatch.setattr(trial, "build_scenario", build)
+    monkeypatch.setattr(scenario_document, "build_scenario", build)
 
-    assert len(trial.build_passing_scenario(conversation)["turns"]) == 2
+    assert len(scenario_document.build_passing_scenario(conversation)["turns"]) == 2
 
 
 def test_a_turn_that_plays_otherwise_is_named(conversation: CeConversation) -> None:
@@ -65,7 +65,7 @@ def test_a_turn_that_plays_otherwise_is_named(conversation: CeConversation) -> N
     played = list(conversation.turns.order_by("turn_no").values_list("turn_no", "config_version"))
 
     with pytest.raises(NotExportable, match=r"Turn 2 does not .* the answer is “Ten.”, and was “N"):
-        trial.check_scenario(document, played, conversation)
+        scenario_document.check_scenario(document, played, conversation)
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_a_turn_that_plays_otherwise_is_named(conversation: CeConversation) -> N
     ],
 )  # fmt: skip
 def test_the_reason_names_the_turn_and_the_difference(where: str, expected: Any, got: Any, words: str) -> None:
-    text = trial._describe_failure(4, Miss(where, expected, got))
+    text = scenario_document._describe_failure(4, Miss(where, expected, got))
 
     assert text.startswith("Turn 4 does not play as it was recorded: ")
     assert words in text
