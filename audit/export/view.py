@@ -57,9 +57,6 @@ class EvidenceView(ApiView):
         return answer_file(data, f"evidence-{conversation.pk}")
 
 
-_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
-
-
 class ScenarioView(ApiView):
     """`GET /api/v1/conversation/audit/{conversationId}/scenario`."""
 

@@ -12,7 +12,7 @@ from audit.inbox.grouping import Message, Subject, WordingGroup, group_by_meanin
 from audit.inbox.status import settle
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
-from audit.record.last_days import WEEK, choose_days
+from audit.record.days import WEEK, choose_days
 from convengine.engine.documents.index import get_document_index
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.understanding.phrases.matching import match_phrases

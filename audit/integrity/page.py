@@ -18,8 +18,7 @@ from audit.export.conversation import export_csv, export_json, export_lines, wri
 from audit.export.evidence.collect import EvidenceOrder, collect_conversation
 from audit.export.view import answer_file
 from audit.integrity import verify
-from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
-from audit.integrity.findings import CODES
+from audit.integrity.findings import CODES, COVERED, NO_ROOT, NOT_COVERED
 from audit.models import CeAccessLog, CeErasure, CeLedger
 from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress

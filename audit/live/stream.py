@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 
-from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub, Reader
-from audit.live.messages import CLOSED, CONNECTED, VERBOSE, encode_frame
+from audit.live.messages import CLOSED, CONNECTED, VERBOSE, StreamCursor, encode_frame
 from audit.live.read_events import read_after
 from audit.record.prompts import strip_prompts
 from convengine.engine.pipeline.stages import TURN_FAILED

@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from audit.models import CeLlmCallLog
 from audit.record.events import CALL_COLUMNS, EVENT_COLUMNS, IDS_PER_ROW, read_document
-from audit.record.prompt_redaction import PromptRedaction
+from audit.record.prompts import PromptRedaction
 from audit.record.sql_views import has_in_document
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.codec import dumps

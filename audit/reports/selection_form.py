@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.timezone import localdate
 
-from audit.record.last_days import choose_days
+from audit.record.days import choose_days
 from audit.reports.report import Selection, choose_dates
 from convengine.engine.text.compare import code
 from convengine.engine.text.times import FIRST_YEAR, OUT_OF_RANGE

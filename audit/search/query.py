@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from audit.record.form_steps import Step
-from audit.record.wanted_outcome import WantedOutcome
+from audit.record.outcomes import WantedOutcome
 from audit.search.text_query import TextQuery
 
 TURNS, CONVERSATIONS = "turns", "conversations"

@@ -14,7 +14,7 @@ from django.utils.timezone import localtime
 
 from audit.narration.phrases import ROUTINE_MOVES, find_phrase
 from audit.narration.wording import label_row
-from audit.record.lifecycle import list_moves
+from audit.record.queries import list_moves
 from audit.record.turn_index import read_deciding_rows
 from audit.timeline import addresses
 from audit.timeline.deliveries import Delivery, read_deliveries

@@ -13,7 +13,7 @@ from django.utils.timezone import is_naive, make_aware
 from audit.access_log.write import log_access
 from audit.export.scenario.document import build_passing_scenario, build_scenario, leave_out_rows, make_yaml_response
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
-from audit.live.cursor import END, StreamCursor
+from audit.live.messages import END, StreamCursor
 from audit.models import CeAccessLog
 from audit.timeline import addresses
 from audit.timeline.cards import WINDOW_SIZE, TurnWindow, build_items, find_turn_at, read_window

@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from audit.models import CeAudit, CeLlmCallLog, CeTurnIndex
-from audit.record.event_filter import RateLimiter
+from audit.record.document import RateLimiter
 from audit.record.events import StoredEvent, expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeResponse

@@ -2,7 +2,7 @@ import pytest
 from django.test import override_settings
 
 from audit.live import asgi
-from audit.live.cursor import StreamCursor
+from audit.live.messages import StreamCursor
 from audit.live.stream import StreamRequest
 from convengine.engine.errors import TooManyStreams
 

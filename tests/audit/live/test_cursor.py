@@ -1,6 +1,6 @@
 import pytest
 
-from audit.live.cursor import StreamCursor
+from audit.live.messages import StreamCursor
 
 
 @pytest.mark.parametrize("text", ["3.17", "0.0", "12.4.90017"])

@@ -12,8 +12,8 @@ from asgiref.sync import async_to_sync, sync_to_async
 from django.db import InterfaceError, OperationalError
 
 from audit.live import read_events, stream
-from audit.live.cursor import StreamCursor
 from audit.live.hub import Hub
+from audit.live.messages import StreamCursor
 from audit.live.stream import StreamRequest, iterate_frames
 from audit.models import CeAudit, CeRunningEvent
 from config_admin.models import CeResponse

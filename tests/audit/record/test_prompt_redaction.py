@@ -1,6 +1,6 @@
 import pytest
 
-from audit.record.prompt_redaction import MAX_TEXT, PromptRedaction
+from audit.record.prompts import MAX_TEXT, PromptRedaction
 from convengine.engine.rules.patterns import compile_pattern
 from tests.builders import make_config, make_snapshot
 

@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.reports.release_marks import mark_releases
+from audit.reports.chart import mark_releases
 from audit.reports.report import Period, Totals
 from config_admin import models as m
 from config_admin.releases.change_set import change_set

@@ -12,8 +12,7 @@ from django.core.management.base import CommandError
 from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, describe_location
 from audit.export.evidence.file import NoEvidence, check_file
 from audit.integrity import anchor, verify, verify_all
-from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
-from audit.integrity.findings import IntegrityFinding
+from audit.integrity.findings import COVERED, NO_ROOT, NOT_COVERED, IntegrityFinding
 from audit.integrity.verify import Report
 from audit.models import CeLedger
 from convengine.server.deployment.exact_command import ExactCommand

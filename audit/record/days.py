@@ -1,9 +1,23 @@
-"""Hours, days and months of reports: days are those of a time zone, and begin at a full hour."""
+"""Hours, days and months as pages count them: days of a zone, which begin at a full hour, and the last days to now."""
 
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
-from audit.record.last_days import floor_hour
+from django.utils import timezone
+
+WEEK = timedelta(days=7)
+
+
+def floor_hour(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def choose_days(days: int, now: datetime) -> tuple[datetime, datetime]:
+    """The time from the midnight that begins the first of these days to the end of this hour, in whole hours."""
+    zone = timezone.get_current_timezone()
+    first = (now.astimezone(zone) - timedelta(days=days - 1)).replace(hour=0, minute=0, second=0, microsecond=0)
+    return floor_hour(first), floor_hour(now) + timedelta(hours=1)
+
 
 _HOUR = timedelta(hours=1)
 _ALMOST_AN_HOUR = timedelta(minutes=59)
