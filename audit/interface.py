@@ -9,8 +9,8 @@ from audit.access_log import write
 from audit.alerts.current_alerts import count_alerts, list_alerts
 from audit.alerts.form import ALERT_RULES
 from audit.feedback.store import rate_row
+from audit.inbox.collect import count_message_texts, list_group_messages
 from audit.inbox.status import note_taught
-from audit.inbox.teaching import count_message_texts, list_group_messages
 from audit.live.hub import hub, send_progress
 from audit.narration.explanation import explain_turn, explain_unstored_turn
 from audit.record import removals, running

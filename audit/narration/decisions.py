@@ -10,8 +10,7 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from audit.narration.rule_narrators import dump_comparison
-from audit.narration.session_values import EXCERPT_SIZE, excerpt_value, value_text
-from audit.narration.wording import row_name, row_noun
+from audit.narration.wording import EXCERPT_SIZE, excerpt_value, row_name, row_noun, value_text
 from audit.record.events import Event
 from convengine.engine.cached_property import cached_property
 from convengine.engine.rules.conditions.words import comparison_sentence, fact_name, value_words

@@ -1,4 +1,4 @@
-"""Templates of sentences: words with facts of an event.
+"""Templates of sentences: words with facts of an event; and values and paths of the session on one line.
 
 `Ran the task {taskBean}[ in {durationMs:ms}].` inserts the value of `taskBean`; a part in square brackets is left out
 if one of its facts is missing. After the colon is the format: one of FORMATS or FIELD_FORMATS, `row TABLE` for a row's
@@ -27,6 +27,25 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
 from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import quote_intent
+
+#: Maximum length of a value on one line.
+EXCERPT_SIZE = 80
+
+
+def excerpt_value(value: Json) -> str:
+    """A value on one line, cut, with its invisible characters by name; None is blank."""
+    return "" if value is None else reveal_invisible(shorten(value_text(value), EXCERPT_SIZE))
+
+
+def value_text(value: Json) -> str:
+    """A text unchanged, any other value as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def dotted_path(pointer: str) -> str:
+    """A pointer in dotted form: `context.orderNumber`."""
+    return pointer.strip("/").replace("~1", "/").replace("~0", "~").replace("/", ".")
+
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 #: Keys of intents and states.

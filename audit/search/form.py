@@ -14,8 +14,7 @@ from audit.models import CeMcpUserFeedback
 from audit.record.form_steps import FormStep, Step
 from audit.record.milestones import Milestone
 from audit.record.outcomes import FormOutcome, Outcome, WantedOutcome
-from audit.search.query import CONVERSATIONS, TURNS, SearchQuery
-from audit.search.text_query import TextQuery
+from audit.search.query import CONVERSATIONS, TURNS, SearchQuery, TextQuery
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import STAGES
 from convengine.engine.text.compare import code, storable

@@ -14,8 +14,8 @@ from django.db.models.expressions import RawSQL
 from django.db.models.fields import BooleanField
 
 from audit.models import CeTurnText
+from audit.search.query import TextQuery, distinct_words, turn_text
 from audit.search.sources import COUNT_LIMIT, Batch, Candidate, narrow_by_number
-from audit.search.text_query import TextQuery, distinct_words, turn_text
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.server.sessions.models import CeConversationHistory
 

@@ -9,7 +9,6 @@ from django.http import HttpRequest, QueryDict
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 
-from audit.timeline.talk_page import find_message_problem
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.files.json_text import read_json
@@ -20,6 +19,14 @@ PREFIX = "try-"
 MAX_LINES = 50
 #: How long the name of a channel may be, as in the API.
 _CHANNEL = 64
+
+
+def find_message_problem(text: str) -> str:
+    """Why a text cannot be sent as a message, or blank."""
+    limit = conf.get("MAX_MESSAGE_BYTES")
+    if not text.strip():
+        return "The message is empty. Enter a message."
+    return f"The message is longer than {limit} bytes. Enter a shorter message." if len(text.encode()) > limit else ""
 
 
 class SentMessage(NamedTuple):

@@ -6,10 +6,10 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from audit import addresses
 from audit.access_log.write import log_access
+from audit.addresses import OF_A_TURN
 from audit.models import CeAccessLog, CeTurnIndex
-from audit.timeline import addresses
-from audit.timeline.addresses import OF_A_TURN
 from audit.timeline.read_turn import read_record
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import VIEW, page

@@ -15,23 +15,33 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 
+from audit import addresses
 from audit.access_log.write import log_access
+from audit.addresses import OF_A_TURN
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import narrate_turn
-from audit.narration.session_values import excerpt_value
+from audit.narration.wording import excerpt_value
 from audit.record.events import Event
 from audit.record.trace import build_steps
-from audit.timeline import addresses
-from audit.timeline.addresses import OF_A_TURN
-from audit.timeline.deliveries import read_deliveries
-from audit.timeline.explained_turn import explain_events, find_release
-from audit.timeline.phrase_accounts import build_phrase_accounts, has_compared_phrases
-from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
+from audit.timeline.cards import NOT_STORED, list_warnings, read_deliveries
+from audit.timeline.explained_turn import (
+    FAMILIES,
+    TurnFilter,
+    build_phrase_accounts,
+    explain_events,
+    find_release,
+    has_compared_phrases,
+)
+from audit.timeline.read_turn import (
+    TurnReading,
+    find_teach_url,
+    list_used_rows,
+    list_word_links,
+    read_model_calls,
+    read_neighbours,
+    read_turn,
+)
 from audit.timeline.session_changes import unsaved_changes
-from audit.timeline.turn_filter import FAMILIES, TurnFilter
-from audit.timeline.used_rows import list_used_rows
-from audit.timeline.warnings import NOT_STORED, list_warnings
-from audit.timeline.word_links import find_teach_url, list_word_links
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import family_of
 from convengine.engine.steps.tools.stages import (

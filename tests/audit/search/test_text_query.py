@@ -4,8 +4,8 @@ import pytest
 from django.db import connection
 
 from audit.models import CeTurnText
+from audit.search.query import MOST_BYTES, NoWords, TextQuery, distinct_words, turn_text
 from audit.search.text_index import index_new_turns
-from audit.search.text_query import MOST_BYTES, NoWords, TextQuery, distinct_words, turn_text
 from tests.audit.search.records import turn
 
 pytestmark = pytest.mark.dialects

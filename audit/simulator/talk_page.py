@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from audit.record.events import expand_events
 from audit.record.queries import newest_turn_numbers, read_turns
+from audit.simulator.posted import find_message_problem
 from audit.timeline.explained_turn import explain_events, find_release
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
@@ -18,7 +19,6 @@ from convengine.server.admin_site.first_steps import TRY, note_step
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import answer_text, row_url
-from convengine.server.deployment import conf
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 
@@ -81,14 +81,6 @@ def _read_conversation_id(request: HttpRequest) -> uuid.UUID | None:
         return uuid.UUID(request.GET.get("conversation", ""))
     except ValueError:
         return None
-
-
-def find_message_problem(text: str) -> str:
-    """Why a text cannot be sent as a message, or blank."""
-    limit = conf.get("MAX_MESSAGE_BYTES")
-    if not text.strip():
-        return "The message is empty. Enter a message."
-    return f"The message is longer than {limit} bytes. Enter a shorter message." if len(text.encode()) > limit else ""
 
 
 def _take_turn(conversation_id: uuid.UUID, text: str) -> str:
