@@ -17,7 +17,9 @@ from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.schema import extend_schema
 
-_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+_FIRST = OpenApiParameter(
+    "first", parameters.NUMBER, description="The first turn. The first of the conversation if absent."
+)
 
 
 def answer_file(data: Any, name: str) -> HttpResponse:
@@ -39,8 +41,8 @@ class EvidenceView(ApiView):
     @extend_schema(
         operation_id="exportEvidence",
         parameters=[
-            OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
-            OpenApiParameter("first", _NUMBER, description="The first turn. The first of the conversation if absent."),
+            parameters.CONVERSATION_ID,
+            _FIRST,
         ],
         responses={
             (200, "text/html"): OpenApiTypes.STR,
@@ -66,9 +68,9 @@ class ScenarioView(ApiView):
     @extend_schema(
         operation_id="exportScenario",
         parameters=[
-            OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
-            OpenApiParameter("first", _NUMBER, description="The first turn. The first of the conversation if absent."),
-            OpenApiParameter("last", _NUMBER, description="The number of the last turn."),
+            parameters.CONVERSATION_ID,
+            _FIRST,
+            OpenApiParameter("last", parameters.NUMBER, description="The number of the last turn."),
         ],
         responses={(200, "application/yaml"): OpenApiTypes.ANY},
     )

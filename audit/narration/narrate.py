@@ -53,8 +53,7 @@ class NarratedTurn:
 
     def row(self, row_type: type[rows.Row], pk: Json) -> Any:
         """A row as it was then. Returns None if there is none."""
-        row = self.snapshot.row(row_type, pk)
-        return row if row else self.snapshot.row(row_type, int(pk)) if str(pk).isdecimal() else None
+        return self.snapshot.find_row(row_type.table, str(pk))
 
     def before(self, index: int, name: str, **having: Json) -> Event | None:
         """The nearest event of a stage before an index."""

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from audit.narration import phrases
 from audit.narration.sentence import Fact, Part, Parts, RowRef, get_text
 from convengine.engine.redaction import MASK
+from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.rules.conditions.words import act_words, fact_name
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.row_names import name_row, quote_name
@@ -21,7 +22,6 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.labels import format_confidence, join_unit, lifecycle_label, state_label, step_label
-from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
@@ -34,17 +34,7 @@ EXCERPT_SIZE = 80
 
 def excerpt_value(value: Json) -> str:
     """A value on one line, cut, with its invisible characters by name; None is blank."""
-    return "" if value is None else reveal_invisible(shorten(value_text(value), EXCERPT_SIZE))
-
-
-def value_text(value: Json) -> str:
-    """A text unchanged, any other value as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def dotted_path(pointer: str) -> str:
-    """A pointer in dotted form: `context.orderNumber`."""
-    return pointer.strip("/").replace("~1", "/").replace("~0", "~").replace("/", ".")
+    return "" if value is None else reveal_invisible(shorten(write_text(value), EXCERPT_SIZE))
 
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
@@ -139,6 +129,12 @@ def label_row(table: str, pk: Json, title: str) -> str:
     return f"{row_noun(table)} {quote_name(title)}" if title else row_name(table, pk)
 
 
+def title_row(snapshot: Snapshot, table: str, pk: Json) -> str:
+    """What people call a row: its name in a release, else its kind and number."""
+    row = snapshot.find_row(table, str(pk))
+    return (name_row(table, row) if row else "") or row_name(table, pk)
+
+
 def plain(value: Json) -> str:
     """A value as text on one line: a text shortened, with invisible characters by name; another value as short JSON."""
     if isinstance(value, str):
@@ -170,10 +166,9 @@ def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:
 
 def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:
     """The name of the row that a fact is; blank for other facts."""
-    if fact.row is None or fact.column or fact.row.table not in ROW_TYPE_OF:
+    if fact.row is None or fact.column:
         return ""
-    row_type, pk = ROW_TYPE_OF[fact.row.table], fact.row.pk
-    decided = snapshot.row(row_type, pk) or (snapshot.row(row_type, int(pk)) if str(pk).isdecimal() else None)
+    decided = snapshot.find_row(fact.row.table, str(fact.row.pk))
     return name_row(fact.row.table, decided) if decided else ""
 
 

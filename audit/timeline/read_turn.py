@@ -17,11 +17,10 @@ from audit import addresses
 from audit.models import CeLlmCallLog
 from audit.narration import RowRef, Sentence
 from audit.narration.reading import MessagePart, MessageReading
-from audit.narration.wording import row_name
+from audit.narration.wording import title_row
 from audit.record.events import Event, expand_events
 from audit.record.model_calls import read_calls
 from audit.record.queries import read_turns
-from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.record_columns import teach_url
@@ -106,9 +105,8 @@ def list_used_rows(
 
 
 def _build_row(record: Any, ref: RowRef, origin: RowOrigin, snapshot: Snapshot) -> UsedRow:
-    row = snapshot.find_row(ref.table, ref.pk)
     url = addresses.row_url(record.conversation_id, record.turn_no, ref.table, ref.pk)
-    return UsedRow(ref, (name_row(ref.table, row) if row else "") or row_name(ref.table, ref.pk), url, origin)
+    return UsedRow(ref, title_row(snapshot, ref.table, ref.pk), url, origin)
 
 
 _CHANGES_FORMS = "config_admin.change_ceoutputschema"

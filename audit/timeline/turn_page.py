@@ -3,7 +3,6 @@
 The steps are a waterfall: start, duration and failures.
 """
 
-import json
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,6 +42,7 @@ from audit.timeline.read_turn import (
 )
 from audit.timeline.session_changes import unsaved_changes
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
+from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.stages import family_of
 from convengine.engine.steps.tools.stages import (
     MCP_DB_SQL_EXECUTION,
@@ -281,7 +281,7 @@ def build_lines(events: Sequence[Event], turn_filter: TurnFilter) -> Iterator[Ev
     for event in events:
         family = family_of(event.row.stage)
         payload = {key: value for key, value in event.payload.items() if key != _META}
-        text = _payload_text(payload)
+        text = write_text(payload) if payload else ""
         if start is not None and turn_filter.admits(family, event.row.stage, event.step or "", text):
             yield EventLine(
                 event.row.seq,
@@ -289,19 +289,16 @@ def build_lines(events: Sequence[Event], turn_filter: TurnFilter) -> Iterator[Ev
                 event.step or "",
                 event.row.stage,
                 find_stage(event.name).help if family else "",
-                shorten(_payload_text(_drop_usual_values(payload)) if event.name in _FRAME else text, _SHOWN),
+                shorten(_write_unusual_values(payload) if event.name in _FRAME else text, _SHOWN),
                 is_error(event.row.stage),
                 family,
             )
 
 
-def _payload_text(payload: Mapping[str, Any]) -> str:
-    return json.dumps(payload, ensure_ascii=False, default=str) if payload else ""
-
-
-def _drop_usual_values(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The details of a start or an end of a step."""
-    return {key: value for key, value in payload.items() if key in _USUAL_VALUES and value != _USUAL_VALUES[key]}
+def _write_unusual_values(payload: Mapping[str, Any]) -> str:
+    """The details of a start or an end of a step; blank for a usual one."""
+    details = {key: value for key, value in payload.items() if key in _USUAL_VALUES and value != _USUAL_VALUES[key]}
+    return write_text(details) if details else ""
 
 
 def find_opened_event(events: Sequence[Event], request: HttpRequest) -> tuple[int, SafeString] | None:

@@ -14,13 +14,12 @@ from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, EvidenceFi
 from audit.export.evidence.collect import CONVERSATION
 from audit.export.evidence.sealed_row import SealedRow, list_turn_events, select_turn_rows
 from audit.narration import Sentence, narrate_turn
-from audit.narration.wording import name_rows, row_name
-from convengine.engine.rules.row_names import name_row
+from audit.narration.wording import name_rows, title_row
+from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.text.compare import shorten
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.labels import code_label, in_words, step_label
-from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import stage_label
 from convengine.json_value import Json
@@ -195,11 +194,11 @@ def _view_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[Sealed
                 *([("Intent and state", _describe_position(row))] if is_turn else []),
                 ("Release", str(row.config_version)),
                 *(
-                    (in_words(name), _write_json(value))
+                    (in_words(name), _clean(write_text(value)))
                     for name, value in columns.items()
                     if name not in _SHOWN_APART and value
                 ),
-                *([("Facts", _write_json(row.facts))] if row.facts else []),
+                *([("Facts", _clean(write_text(row.facts)))] if row.facts else []),
                 ("Recording", f"{len(row.recording):,} bytes"),
             ],
             _clean(columns["user_input"]),
@@ -232,7 +231,7 @@ def _link_rows(evidence: Evidence, row: SealedRow, sentences: Iterable[Sentence]
     used |= {(ref.table, str(ref.pk)) for sentence in sentences for ref in sentence.rows}
     for proven in release.rows if release else ():
         if (proven.table, proven.pk) in used:
-            title = _title_row(evidence.snapshot(row.config_version), proven)
+            title = _clean(title_row(evidence.snapshot(row.config_version), proven.table, proven.pk))
             yield _row_anchor(row.config_version, proven), title
 
 
@@ -251,7 +250,7 @@ def _view_events(anchor: str, rows: Sequence[SealedRow]) -> Iterator[dict[str, J
             "stage": event.stage,
             "label": stage_label(event.stage),
             "step": step_label(event.step or ""),
-            "data": [(name, _write_json(value)) for name, value in data.items() if value],
+            "data": [(name, _clean(write_text(value))) for name, value in data.items() if value],
         }
 
 
@@ -263,7 +262,7 @@ def _view_rows(evidence: Evidence) -> Iterator[dict[str, Json]]:
             origin = releases.get(row.origin) if row.origin is not None else None
             yield {
                 "anchor": _row_anchor(version, row),
-                "title": _title_row(release.snapshot, row),
+                "title": _clean(title_row(release.snapshot, row.table, row.pk)),
                 "row": row,
                 "release": version,
                 "origin": origin,
@@ -275,23 +274,12 @@ def _row_anchor(version: int, row: ProvenRow) -> str:
     return "".join(char if char.isalnum() or char in "_-" else "-" for char in f"row-{row.table}-{row.pk}-in-{version}")
 
 
-def _title_row(snapshot: Snapshot, row: ProvenRow) -> str:
-    """The name of a row in its release, or table and key if it has none. Keys may be numbers or texts there."""
-    key = int(row.pk) if row.pk.isdecimal() else row.pk
-    present = snapshot.row(ROW_TYPE_OF[row.table], key) or snapshot.row(ROW_TYPE_OF[row.table], row.pk)
-    return _clean(name_row(row.table, present) if present else "") or row_name(row.table, row.pk)
-
-
 def _write_time(text: Json) -> str:
     """A time in UTC for people; other text unchanged."""
     try:
         return f"{datetime.fromisoformat(str(text)).astimezone(UTC):%d %B %Y, %H:%M:%S} UTC".lstrip("0")
     except ValueError:
         return str(text)
-
-
-def _write_json(value: Json) -> str:
-    return _clean(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def _clean(text: Json) -> str:

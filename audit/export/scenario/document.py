@@ -3,7 +3,6 @@
 It is played before it is offered: in memory, on the releases of its turns, with nothing stored or called.
 """
 
-import json
 from collections.abc import Sequence
 
 from django.http import HttpResponse
@@ -11,6 +10,7 @@ from django.http import HttpResponse
 from audit.export.scenario import external_answers, turn_entries
 from audit.export.scenario.configuration import export_rate_limit, export_tables
 from audit.export.scenario.recorded_turns import NotExportable, RecordedTurn, read_recorded_turns, read_time_before
+from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.stage import stage_label
@@ -147,5 +147,4 @@ _NOUNS = {
 
 
 def _quote(value: Json) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return f"“{shorten(text, 200)}”"
+    return f"“{shorten(write_text(value), 200)}”"

@@ -2,19 +2,18 @@
 
 from typing import Any
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.api import parameters
-from audit.api.access_scope import OwnScopeMixin
-from audit.api.parameters import Cursor
-from audit.api.serializers import TraceSerializer, TurnRecordSerializer
+from audit.api.parameters import CONVERSATION_ID, CURSOR, NUMBER, Cursor
 from audit.record import queries
 from audit.record.model_calls import sum_call_costs
 from audit.record.trace import read_turn_trace
+from audit.timeline.event_views import OwnScopeMixin
+from audit.timeline.serializers import TraceSerializer, TurnRecordSerializer
 from convengine.engine.errors import ConversationNotFound
 from convengine.engine.redaction import Redaction
 from convengine.engine.turn.enums import Lifecycle
@@ -24,8 +23,6 @@ from convengine.server.api.serializers import IsoDateTimeField
 from convengine.server.interfaces.configuration import configuration
 
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 200
-_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
-_ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
 
 
 class MaskedObjectField(serializers.DictField):
@@ -68,7 +65,9 @@ class ConversationView(OwnScopeMixin, ApiView):
 
     address = "^conversation/(?P<conversation_id>[^/]{32,45})$"
 
-    @extend_schema(operation_id="getConversation", parameters=[_ID], responses={200: ConversationSerializer})
+    @extend_schema(
+        operation_id="getConversation", parameters=[CONVERSATION_ID], responses={200: ConversationSerializer}
+    )
     def get(self, request: Request, conversation_id: str) -> Response:
         """Where the conversation stands, and its last turn, which may have failed."""
         conversation = parameters.get_conversation(request, conversation_id)
@@ -86,15 +85,11 @@ class TurnsView(OwnScopeMixin, ApiView):
     @extend_schema(
         operation_id="listTurns",
         parameters=[
-            _ID,
-            OpenApiParameter(
-                "cursor",
-                {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"},
-                description="The `next` or `previous` of another page.",
-            ),
+            CONVERSATION_ID,
+            CURSOR,
             OpenApiParameter(
                 "limit",
-                {"type": "integer", "minimum": 1, "maximum": MAX_PAGE_SIZE},
+                {**NUMBER, "maximum": MAX_PAGE_SIZE},
                 description=f"Turns of a page, default {PAGE_SIZE}.",
             ),
         ],
@@ -124,7 +119,7 @@ class TurnTraceView(OwnScopeMixin, ApiView):
 
     @extend_schema(
         operation_id="getTurnTrace",
-        parameters=[_ID, OpenApiParameter("turn_no", _NUMBER, OpenApiParameter.PATH)],
+        parameters=[CONVERSATION_ID, OpenApiParameter("turn_no", NUMBER, OpenApiParameter.PATH)],
         responses={200: TraceSerializer},
     )
     def get(self, request: Request, conversation_id: str, turn_no: str) -> Response:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from audit.api import views
 from audit.record import queries
+from audit.timeline import event_views as views
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller

@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from audit.api.serializers import EventSerializer
+from audit.timeline.serializers import EventSerializer
 from config_admin.models import CeConfig, CeResponse
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from tests.api import Caller, make_key

@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Iterator
+from datetime import datetime
 from typing import Any
 
 from django.http import StreamingHttpResponse
@@ -11,15 +12,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.api import access_scope, parameters
-from audit.api.access_scope import OwnScopeMixin
-from audit.api.parameters import Cursor
-from audit.api.serializers import (
-    EventPageSerializer,
-    EventSerializer,
-    TraceSerializer,
-    TurnAccountSerializer,
-    TurnDecisionsSerializer,
-)
+from audit.api.parameters import CONVERSATION_ID, CURSOR, NUMBER, Cursor
+from audit.api.serializers import NDJSON, LinesRenderer
 from audit.narration import narrate_turn
 from audit.narration.decisions import FULL_LIMIT, build_decisions
 from audit.narration.reading import read_message_of_turn
@@ -28,32 +22,46 @@ from audit.record.events import Event, expand_events
 from audit.record.prompts import strip_prompts
 from audit.record.queries import EventFilter, EventPage, get_position
 from audit.record.trace import build_steps, build_trace, describe_stage, group_events
+from audit.timeline.serializers import (
+    EventPageSerializer,
+    EventSerializer,
+    TraceSerializer,
+    TurnAccountSerializer,
+    TurnDecisionsSerializer,
+)
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
+from convengine.engine.text.times import parse_moment
 from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.parsers import OrjsonRenderer
 from convengine.server.api.schema import extend_schema
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
 
-NDJSON = "application/x-ndjson"
+
+class OwnScopeMixin:
+    """A view for keys with either scope."""
+
+    scope = (access_scope.SCOPE_WORKSPACE, access_scope.SCOPE_OWN)
+
+    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
+        """The answer, without prompts for keys with `own_audit`."""
+        if isinstance(response, Response) and not response.exception and not access_scope.sees_prompts(request):
+            response.data = strip_prompts(response.data)
+        return super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc]
+
+
 #: Events per batch; fewer if each may need the whole turn before it.
 PAGE_SIZE, SELECTIVE_PAGE_SIZE = 500, 100
 #: Has no state of a request, so one serves all lines.
 _EVENTS = EventSerializer()
 
 
-class LinesRenderer(OrjsonRenderer):
-    """An error of such a call is one line too."""
-
-    media_type = NDJSON
-    format = "ndjson"
-
-
 def stream_event_lines(request: Request, conversation_id: str) -> StreamingHttpResponse:
     """The answer to a call for lines. Raises RequestInvalid, ConversationNotFound."""
     key = parameters.get_conversation(request, conversation_id).pk
-    wanted, full_meta = parameters.read_event_filter(request), parameters.is_meta_expanded(request)
+    wanted, full_meta = _read_event_filter(request), _is_meta_expanded(request)
     if request.query_params.get("cursor"):
         raise RequestInvalid(fields={"cursor": ["Lines have no pages. Leave the cursor out."]})
     events = iterate_events(key, wanted, full_meta)
@@ -90,10 +98,7 @@ _FILTERED_PAGE = 100
 _FULL_META_PAGE = 50
 _MAX_UNPAGED = 20_000
 _TURNS = 50
-_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
-_ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
-_TURN = OpenApiParameter("turn", _NUMBER, description="Only this turn.")
-_CURSOR = {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"}
+_TURN = OpenApiParameter("turn", NUMBER, description="Only this turn.")
 
 
 class EventsView(OwnScopeMixin, ApiView):
@@ -106,7 +111,7 @@ class EventsView(OwnScopeMixin, ApiView):
     @extend_schema(
         operation_id="listEvents",
         parameters=[
-            _ID,
+            CONVERSATION_ID,
             _TURN,
             OpenApiParameter("stage", str, many=True, description="Stage names. * matches any characters."),
             OpenApiParameter(
@@ -118,7 +123,7 @@ class EventsView(OwnScopeMixin, ApiView):
             OpenApiParameter(
                 "expand", str, enum=["meta"], description="meta: params, context and session at every event."
             ),
-            OpenApiParameter("cursor", _CURSOR, description="The `next` or `previous` of another page."),
+            CURSOR,
         ],
         responses={
             (200, "application/json"): EventPageSerializer,
@@ -137,8 +142,8 @@ class EventsView(OwnScopeMixin, ApiView):
             key_or_none = _find_original_key(request, conversation_id)
             return Response(_list_raw_events(key_or_none) if key_or_none else [])
         key = parameters.get_conversation(request, conversation_id).pk
-        wanted, full_meta = parameters.read_event_filter(request), parameters.is_meta_expanded(request)
-        if parameters.is_unpaged(request):
+        wanted, full_meta = _read_event_filter(request), _is_meta_expanded(request)
+        if _is_unpaged(request):
             events = expand_page(queries.read_page(key, wanted, _MAX_UNPAGED), full_meta)
             return Response(EventSerializer(events, many=True).data)
         size = _FULL_META_PAGE if full_meta else _FILTERED_PAGE if wanted.selective else _PAGE
@@ -164,7 +169,11 @@ class TraceView(OwnScopeMixin, ApiView):
 
     @extend_schema(
         operation_id="getTrace",
-        parameters=[_ID, _TURN, OpenApiParameter("before", _NUMBER, description="Only turns before this number.")],
+        parameters=[
+            CONVERSATION_ID,
+            _TURN,
+            OpenApiParameter("before", NUMBER, description="Only turns before this number."),
+        ],
         responses={200: TraceSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
@@ -198,10 +207,10 @@ class WhyView(ApiView):
     @extend_schema(
         operation_id="listTurnDecisions",
         parameters=[
-            _ID,
-            OpenApiParameter("turn", _NUMBER, required=True),
+            CONVERSATION_ID,
+            OpenApiParameter("turn", NUMBER, required=True),
             OpenApiParameter(
-                "limit", _NUMBER, description="How many rows a decision lists: 1000 by default. The rest are counted."
+                "limit", NUMBER, description="How many rows a decision lists: 1000 by default. The rest are counted."
             ),
         ],
         responses={200: TurnDecisionsSerializer},
@@ -211,10 +220,7 @@ class WhyView(ApiView):
         key = parameters.get_conversation(request, conversation_id).pk
         turn_no = parameters.read_required_number(request, "turn")
         limit = parameters.read_number(request, "limit") or FULL_LIMIT
-        events = list(expand_events(queries.read_turns(key, [turn_no])))
-        if not events:
-            raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
-        snapshot = configuration().at(events[0].row.config_version or 0)
+        events, snapshot = _read_turn(key, turn_no)
         answer = {
             "conversationId": key,
             "turnNo": turn_no,
@@ -232,21 +238,26 @@ class NarrationView(ApiView):
 
     @extend_schema(
         operation_id="getTurnAccount",
-        parameters=[_ID, OpenApiParameter("turn", _NUMBER, required=True)],
+        parameters=[CONVERSATION_ID, OpenApiParameter("turn", NUMBER, required=True)],
         responses={200: TurnAccountSerializer},
     )
     def get(self, request: Request, conversation_id: str) -> Response:
         """What happened in the turn and why, as sentences. Each names the events and the rows that it is based on."""
         key = parameters.get_conversation(request, conversation_id).pk
         turn_no = parameters.read_required_number(request, "turn")
-        events = list(expand_events(queries.read_turns(key, [turn_no])))
-        if not events:
-            raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
+        events, snapshot = _read_turn(key, turn_no)
         record = CeConversationHistory.objects.filter(conversation_id=key, turn_no=turn_no).only("user_input").first()
-        snapshot = configuration().at(events[0].row.config_version or 0)
         reading = read_message_of_turn(events, record.user_input if record else None, snapshot)
         account = {"turn": events[0].row, "sentences": narrate_turn(events), "reading": reading}
         return Response(TurnAccountSerializer(account).data)
+
+
+def _read_turn(key: uuid.UUID, turn_no: int) -> tuple[list[Event], Snapshot]:
+    """The whole events of a turn, and its release. Raises ConversationNotFound."""
+    events = list(expand_events(queries.read_turns(key, [turn_no])))
+    if not events:
+        raise ConversationNotFound(f"This conversation has no turn {turn_no}.")
+    return events, configuration().at(events[0].row.config_version or 0)
 
 
 def _is_compat(request: Request) -> bool:
@@ -296,3 +307,49 @@ def _read_events(conversation_id: uuid.UUID) -> list[Event]:
     events = [*expand_events(inside), *queries.expand_outside(conversation_id, queries.EventFilter())]
     # The sort is stable.
     return sorted(events, key=lambda event: event.row.created_at)[:_MAX_UNPAGED]
+
+
+def _read_event_filter(request: Request) -> EventFilter:
+    """The filter of `turn`, `stage`, `step`, `from`, `to` and `q`. Raises RequestInvalid."""
+    given = request.query_params
+    if given.get("q") and not access_scope.sees_prompts(request):
+        # Hits would reveal masked data.
+        raise RequestInvalid(fields={"q": ["Only for keys with the scope audit."]})
+    return EventFilter(
+        turn_no=parameters.read_number(request, "turn"),
+        stages=tuple(given.getlist("stage")),
+        since=_read_time(request, "from"),
+        until=_read_time(request, "to"),
+        text=given.get("q", ""),
+        steps=frozenset(filter(None, given.getlist("step"))),
+    )
+
+
+def _is_meta_expanded(request: Request) -> bool:
+    """True for `?expand=meta`: params, context and session in every event. Raises RequestInvalid."""
+    expand = request.query_params.get("expand") or ""
+    if expand not in ("", "meta"):
+        raise RequestInvalid(fields={"expand": [f"Unknown value {expand!r}. Known: meta."]})
+    if expand and _is_unpaged(request):
+        raise RequestInvalid(
+            fields={"expand": ["It does not work with ?page=off. Use pages, with ?cursor= from `next`."]}
+        )
+    return bool(expand)
+
+
+def _is_unpaged(request: Request) -> bool:
+    """True for `?page=off`. Raises RequestInvalid for other pages: there are cursors, not numbers."""
+    text = request.query_params.get("page")
+    if text not in (None, "", "off"):
+        raise RequestInvalid(fields={"page": [f"{text!r} is not a page. Use ?page=off, or ?cursor= from `next`."]})
+    return text == "off"
+
+
+def _read_time(request: Request, name: str) -> datetime | None:
+    text = request.query_params.get(name)
+    if not text:
+        return None
+    try:
+        return parse_moment(text)
+    except ValueError as error:
+        raise RequestInvalid(fields={name: [str(error)]}) from None
