@@ -23,6 +23,7 @@ from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.api.models import CeApiKey
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.turn_reader import LifecycleMove
 from convengine.server.interfaces.turn_reports import EmptyValue
@@ -306,3 +307,8 @@ def list_empty_values(limit: int) -> list[EmptyValue]:
             names = tuple(map(str, payload["names"]))
             gaps.append(EmptyValue(str(payload.get("table")), payload.get("row"), names, event.config_version or 0))
     return gaps
+
+
+def list_workspaces() -> list[str]:
+    """The names of the deployment's workspaces in order, with the default one always; one query."""
+    return sorted({"default", *CeApiKey.objects.order_by().values_list("workspace_id", flat=True).distinct()})

@@ -20,7 +20,7 @@ from audit.export.view import answer_file
 from audit.models import CeAccessLog, CeSavedSearch
 from audit.record.form_steps import Step
 from audit.record.outcomes import Outcome
-from audit.record.workspaces import list_workspaces
+from audit.record.queries import list_workspaces
 from audit.search.export import CONTENT_TYPES, EVIDENCE, collect_evidence, stream_file
 from audit.search.form import GROUPS, TIMES, FindPageForm
 from audit.search.query import CONVERSATIONS, SearchQuery

@@ -7,9 +7,19 @@ from collections.abc import Sequence
 
 from django.http import HttpResponse
 
-from audit.export.scenario import external_answers, turn_entries
+from audit.export.scenario import turn_entries
 from audit.export.scenario.configuration import export_rate_limit, export_tables
-from audit.export.scenario.recorded_turns import NotExportable, RecordedTurn, read_recorded_turns, read_time_before
+from audit.export.scenario.recorded_turns import (
+    NotExportable,
+    RecordedTurn,
+    export_container_answers,
+    export_model_answers,
+    export_task_answers,
+    export_tool_answers,
+    has_model,
+    read_recorded_turns,
+    read_time_before,
+)
 from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import to_plain
@@ -43,13 +53,13 @@ def build_scenario(conversation: CeConversation, turns: list[RecordedTurn], name
         "why": origin,
         "conversation_id": str(conversation.pk),
         "settings": export_rate_limit(),
-        "model": None if external_answers.has_model(turns) else False,
+        "model": None if has_model(turns) else False,
         "tables": export_tables(turns[0].recorded.config_version),
         "conversation": start,
-        "llm": external_answers.export_model_answers(turns),
-        "tasks": external_answers.export_task_answers(turns),
-        "tools": external_answers.export_tool_answers(turns),
-        "containers": external_answers.export_container_answers(turns),
+        "llm": export_model_answers(turns),
+        "tasks": export_task_answers(turns),
+        "tools": export_tool_answers(turns),
+        "containers": export_container_answers(turns),
         "turns": [
             turn_entries.export_turn(turn, before, conversation)
             for before, turn in zip([None, *turns], turns, strict=False)
