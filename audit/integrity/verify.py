@@ -151,14 +151,12 @@ def verify_range(after: uuid.UUID | None = None, last: uuid.UUID = LAST) -> Iter
     for walks in _walk_chains(after, last, cuts):
         report = Report()
         for walk in walks:
-            report.add(_verify_at_one_moment(walk.key) if walk.findings else walk)
+            if not walk.findings:
+                report.add(walk)
+                continue
+            with _repeatable_read():
+                report.add(_walk_chain(walk.key))
         yield report
-
-
-def _verify_at_one_moment(key: uuid.UUID) -> ChainWalk:
-    """Verify the chain of one conversation in a consistent view: turns that commit meanwhile look like damage."""
-    with _repeatable_read():
-        return _walk_chain(key)
 
 
 def _walk_chain(key: uuid.UUID) -> ChainWalk:

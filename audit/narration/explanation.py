@@ -4,7 +4,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 
 from audit.narration import narrate_turn
-from audit.narration.decisions import Candidate, Decision, list_reasons
+from audit.narration.decisions import Candidate, list_reasons
 from audit.record.document import list_unstored_events
 from audit.record.events import Event, expand_events
 from audit.record.queries import read_turns
@@ -35,7 +35,11 @@ def _explain_events(events: list[Event], release: Snapshot | None = None) -> lis
 
 def describe_reasons(events: Sequence[Event], release: Snapshot | None = None) -> list[str]:
     """The decisions of a turn as `list_reasons` gives them, each in a line, and the rows that lost in further ones."""
-    return [line for reason in list_reasons(events, release) for line in _describe_reason(reason)]
+    lines = []
+    for reason in list_reasons(events, release):
+        winners = "; ".join(map(_name_row, reason.winners)) or reason.without_winner
+        lines += [f"{reason.subject}: {winners}", *(f"  not {_name_row(row)}: {row.reason}" for row in reason.losers)]
+    return lines
 
 
 def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
@@ -44,12 +48,6 @@ def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
     for fault in faults.order_by("id"):
         yield f"{fault.label} {fault.name} raised:"
         yield from (f"  {line}" for line in fault.traceback.splitlines()[-_TRACEBACK_LINES:])
-
-
-def _describe_reason(reason: Decision) -> list[str]:
-    winners = "; ".join(_name_row(row) for row in reason.winners) or reason.without_winner
-    losers = [f"  not {_name_row(row)}: {row.reason}" for row in reason.losers]
-    return [f"{reason.subject}: {winners}", *losers]
 
 
 def _name_row(row: Candidate) -> str:

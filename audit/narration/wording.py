@@ -156,20 +156,13 @@ def name_rows(parts: Parts, snapshot: Snapshot | None) -> list[str]:
 
 def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:
     """The text of a fact, or the name of its row, unless another part has a text that the name contains."""
-    title = _find_row_title(fact, snapshot)
+    row = snapshot.find_row(fact.row.table, str(fact.row.pk)) if fact.row and not fact.column else None
+    title = name_row(fact.row.table, row) if fact.row and row else ""
     others = [part.text.strip("“”") for part in parts if isinstance(part, Fact) and part is not fact]
     if fact.row is None or not title or any(text and text in title for text in others):
         return fact.text
     label = label_row(fact.row.table, fact.row.pk, title)
     return label if fact.text[0].islower() else f"{label[0].upper()}{label[1:]}"
-
-
-def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:
-    """The name of the row that a fact is; blank for other facts."""
-    if fact.row is None or fact.column:
-        return ""
-    decided = snapshot.find_row(fact.row.table, str(fact.row.pk))
-    return name_row(fact.row.table, decided) if decided else ""
 
 
 def find_matched_words(pattern: str, text: str | None) -> str:

@@ -1,6 +1,5 @@
 """What the pages of the reports share: the right, the form of the filters, the tabs, linked numbers, and files."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.timezone import localdate, localtime
 
-from audit.export.cells import guard_cell
+from audit.export.cells import format_rows
 from audit.record.days import choose_days
 from audit.record.queries import list_workspaces
 from audit.reports.measures import TURNS, Measure, Number
@@ -162,12 +161,8 @@ class ReportRequest:
 
     def answer_csv(self, name: str, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> HttpResponse:
         """A table as a file, with cells that no spreadsheet takes for formulas."""
-        response = HttpResponse(content_type="text/csv; charset=utf-8")
-        response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-        writer = csv.writer(response)
-        writer.writerow(header)
-        writer.writerows([guard_cell(cell) for cell in row] for row in rows)
-        return response
+        headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+        return HttpResponse(format_rows([header, *rows]), content_type="text/csv; charset=utf-8", headers=headers)
 
     def answer_svg(self, chart: ChartFile, template: str, context: Mapping[str, Any]) -> HttpResponse:
         """A chart as a drawing with its title, in colours of its own."""
