@@ -50,8 +50,6 @@ class AddressesField(forms.CharField):
 
 
 class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A rule with its recipients."""
-
     measure = forms.ChoiceField(
         initial=NOT_UNDERSTOOD_TURNS.name, widget=UnfoldAdminSelectWidget, help_text="The number that is watched."
     )

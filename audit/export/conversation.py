@@ -81,7 +81,6 @@ def export_turns(key: uuid.UUID) -> Iterator[dict[str, Any]]:
 
 
 def export_outside_events(key: uuid.UUID) -> list[dict[str, Any]]:
-    """The events outside of turns."""
     return list(map(_event_document, read_outside_events(key)))
 
 

@@ -54,8 +54,6 @@ _TABLES = {
 
 @dataclass(frozen=True)
 class IntegrityFinding:
-    """One finding."""
-
     code: str
     #: None for a finding about another table, which `other_table` and `other_row` name.
     conversation_id: uuid.UUID | None
@@ -79,7 +77,6 @@ class IntegrityFinding:
         return f"{self.conversation_id}{turn}"
 
     def as_json(self) -> dict[str, Any]:
-        """The finding as JSON."""
         return {
             "code": self.code,
             "table": self.table,

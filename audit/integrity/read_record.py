@@ -136,8 +136,6 @@ _COLUMNS = ("chain_head", "last_turn_no", "workspace_id", "channel", "remote_jid
 
 @dataclass
 class ConversationFacts:
-    """One conversation."""
-
     #: True when the conversation's row exists, and when it says whose conversation it is as the product wrote it.
     exists: bool = False
     is_genuine: bool = True

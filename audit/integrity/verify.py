@@ -87,7 +87,6 @@ class Report:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The report as JSON."""
         counts = {name: getattr(self, name) for name in (*_COUNTS, "damaged")}
         return {"intact": self.intact, **counts, "findings": [finding.as_json() for finding in self.findings]}
 

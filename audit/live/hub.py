@@ -104,8 +104,6 @@ _MARK_EVERY, _POLL_BESIDE_BUS = read_events.WATCHED_SECONDS / 3, 2.0
 
 @dataclass(eq=False)
 class Reader:
-    """A reader of a conversation."""
-
     conversation_id: str
     #: Progress texts to send.
     progress: deque[str] = field(default_factory=deque)

@@ -39,8 +39,6 @@ _LAST = 2**62
 
 
 class StoredMessage(NamedTuple):
-    """One message to send."""
-
     #: The order of storing.
     order: int
     #: What it adds to a position.

@@ -57,8 +57,6 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class MessagePart:
-    """A part of the message."""
-
     text: str
     role: Role
     start: int

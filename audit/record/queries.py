@@ -192,7 +192,6 @@ def _list_turn_numbers(
 
 
 def get_position(row: StoredEvent) -> EventPosition:
-    """The position of an event in its conversation."""
     return row.turn_no or 0, row.seq
 
 

@@ -47,7 +47,6 @@ class Counts:
         return self.outcomes.get(kind, 0) if isinstance(kind, FormOutcome) else self.steps.get(kind, 0)
 
     def add(self, kind: FormStep | FormOutcome, turns: int) -> None:
-        """Note the count of a step or of an outcome."""
         if isinstance(kind, FormOutcome):
             self.outcomes[kind] = turns
         else:

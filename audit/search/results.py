@@ -27,8 +27,6 @@ _COLUMNS = (
 
 
 class TurnLine(NamedTuple):
-    """One turn."""
-
     turn: CeConversationHistory
     user_text: SafeString
     answered: SafeString

@@ -37,8 +37,6 @@ class Cursor(NamedTuple):
 
 
 class TurnMatch(NamedTuple):
-    """A matching turn."""
-
     position: int
     history_id: int
     conversation_id: UUID

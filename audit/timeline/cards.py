@@ -80,8 +80,6 @@ _TIMING_STAGE = PIPELINE_TIMING
 
 @dataclass(frozen=True)
 class TurnWarning:
-    """One warning of a turn."""
-
     code: str
     text: str
 
@@ -137,16 +135,12 @@ class TurnWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class DecidingRow:
-    """A deciding row by name."""
-
     name: str
     url: str
 
 
 @dataclass(frozen=True)
 class TurnCard:
-    """One turn."""
-
     record: Any
     answer: str
     look: str

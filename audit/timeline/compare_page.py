@@ -93,8 +93,6 @@ _PICK = re.compile(r"^([0-9a-fA-F-]{32,36})\.(\d{1,9})$")
 
 
 class Selection(NamedTuple):
-    """One side."""
-
     conversation_id: uuid.UUID
     turn_no: int
 
@@ -172,7 +170,6 @@ def _summarise_turn(reading: TurnReading) -> dict[str, Any]:
 
 @page(f"{OF_A_TURN}replay/", of="audit.CeAudit", right=VIEW, name="replay", methods=["GET"], from_replica=True)
 def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
-    """One turn beside its replay."""
     record = next(iter(read_rows(_select_turns(conversation_id).filter(turn_no=turn_no)[:1])), None)
     if record is None:
         raise Http404(f"This conversation has no turn {turn_no}.")

@@ -67,7 +67,6 @@ class TurnFilter:
         return bool(self.family or self.text)
 
     def admits(self, family: str, *texts: str) -> bool:
-        """True for the family and the text."""
         has = not self.text or any(self.text.casefold() in text.casefold() for text in texts)
         return has and self.family in ("", family)
 
@@ -90,8 +89,6 @@ class SentencePart:
 
 @dataclass(frozen=True)
 class SentenceView:
-    """A sentence of the page."""
-
     tone: str
     family: str
     pieces: Sequence[SentencePart]

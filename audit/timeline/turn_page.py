@@ -201,8 +201,6 @@ _MIN_WIDTH = 0.4
 
 @dataclass(frozen=True)
 class Bar:
-    """One step."""
-
     step: str
     #: OK, ERROR, or RUNNING for one without an end.
     status: str
@@ -263,8 +261,6 @@ _USUAL_VALUES: Mapping[str, Any] = {"outcome": "Continue", "durationMs": 0}
 
 @dataclass(frozen=True)
 class EventLine:
-    """One event."""
-
     seq: int
     at_ms: int
     step: str

@@ -125,8 +125,6 @@ class TurnView:
 
 @dataclass(frozen=True)
 class TalkView:
-    """A conversation."""
-
     anchor: str
     talk: Talk
     participant: str

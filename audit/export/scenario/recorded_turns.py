@@ -31,8 +31,6 @@ class NotExportable(ValueError):
 
 @dataclass(frozen=True)
 class RecordedTurn:
-    """One turn."""
-
     record: CeConversationHistory
     recorded: StoredRecording
     #: Stages in order, without starts and ends of steps.
