@@ -16,7 +16,7 @@ from convengine.server.database.unreadable import format_minute
 
 
 class CeLedger(ChainedRow, SignedModel, AppendOnly):
-    """An entry of the ledger: a daily root, or rows that were removed lawfully."""
+    """One entry of the ledger."""
 
     class Kind(models.TextChoices):
         """What is recorded."""
@@ -151,7 +151,7 @@ class CeChainBase(SignedModel):
 
 
 class CeErasure(SignedModel, AppendOnly):
-    """One conversation whose contents were erased: by whom, and why."""
+    """One conversation whose contents were erased."""
 
     erasure_id = models.BigAutoField("id", primary_key=True)
     conversation_id = models.UUIDField("conversation")
@@ -176,10 +176,7 @@ class CeErasure(SignedModel, AppendOnly):
 
 
 class CeSealedState(ChainedRow, AppendOnly):
-    """What the product made of some rows of a table: the hashes of their sealed columns before and after.
-
-    The changes of each table are a chain of their own.
-    """
+    """A change of some rows of a table. The changes of each table are a chain of their own."""
 
     SEALED: ClassVar[Sequence[str]] = ("created_at", "table_name", "hashes")
 
