@@ -1,16 +1,19 @@
-"""A turn as lines of text: what happened, and why."""
+"""A turn as lines of text: what happened, and why; and the gaps in answers."""
 
 import uuid
 from collections.abc import Iterator, Sequence
 
+from audit.models import CeTurnIndex
 from audit.narration import narrate_turn
 from audit.narration.decisions import Candidate, list_reasons
 from audit.record.document import list_unstored_events
-from audit.record.events import Event, expand_events
+from audit.record.events import EVENT_COLUMNS, Event, expand_events, read_events
 from audit.record.queries import read_turns
+from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
-from convengine.server.sessions.models import CeExtensionFault
+from convengine.server.interfaces.turn_reports import EmptyValue
+from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
 #: How much of a traceback is shown: the last calls.
 _TRACEBACK_LINES = 7
@@ -52,3 +55,17 @@ def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
 
 def _name_row(row: Candidate) -> str:
     return f"{row.about or row.title or row.table} ({row.table} {row.pk})"
+
+
+def list_empty_values(limit: int) -> list[EmptyValue]:
+    """The gaps in the answers of the newest turns with some, newest turn first; at most `limit` turns are read."""
+    of_stage = CeTurnIndex.objects.filter(kind=CeTurnIndex.STAGE, value=TEMPLATE_VALUE_EMPTY).order_by("-at")
+    turn_ids = list(of_stage.values_list("turn_id", flat=True)[:limit])
+    turns = CeConversationHistory._base_manager.filter(turn_id__in=turn_ids).only(*EVENT_COLUMNS)
+    gaps = []
+    for event in read_events(turns.order_by("-created_at")):
+        payload = event.payload_json
+        if event.stage == TEMPLATE_VALUE_EMPTY and isinstance(payload.get("names"), list):
+            names = tuple(map(str, payload["names"]))
+            gaps.append(EmptyValue(str(payload.get("table")), payload.get("row"), names, event.config_version or 0))
+    return gaps

@@ -16,7 +16,6 @@ from audit.record.events import EVENT_COLUMNS, Event, StoredEvent, expand_alone,
 from audit.record.running import read_running_events
 from audit.record.sql_views import has_in_document
 from audit.record.turn_index import has_stage
-from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.stages import COMMON, STAGES, base_name
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
@@ -26,7 +25,6 @@ from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.api.models import CeApiKey
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.turn_reader import LifecycleMove
-from convengine.server.interfaces.turn_reports import EmptyValue
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The columns of a turn record in lists.
@@ -292,20 +290,6 @@ def _parse_move(event: StoredEvent) -> LifecycleMove:
     return LifecycleMove(
         event.created_at, str(payload.get("from")), str(payload.get("to")), str(payload.get("reason")), turn_no
     )
-
-
-def list_empty_values(limit: int) -> list[EmptyValue]:
-    """The gaps in the answers of the newest turns with some, newest turn first; at most `limit` turns are read."""
-    of_stage = CeTurnIndex.objects.filter(kind=CeTurnIndex.STAGE, value=TEMPLATE_VALUE_EMPTY).order_by("-at")
-    turn_ids = list(of_stage.values_list("turn_id", flat=True)[:limit])
-    turns = CeConversationHistory._base_manager.filter(turn_id__in=turn_ids).only(*EVENT_COLUMNS)
-    gaps = []
-    for event in read_events(turns.order_by("-created_at")):
-        payload = event.payload_json
-        if event.stage == TEMPLATE_VALUE_EMPTY and isinstance(payload.get("names"), list):
-            names = tuple(map(str, payload["names"]))
-            gaps.append(EmptyValue(str(payload.get("table")), payload.get("row"), names, event.config_version or 0))
-    return gaps
 
 
 def list_workspaces() -> list[str]:

@@ -3,8 +3,9 @@ import uuid
 import pytest
 
 from audit.narration import narrate_turn
+from audit.narration.explanation import list_empty_values
 from audit.record.events import expand_events
-from audit.record.queries import list_empty_values, read_turns
+from audit.record.queries import read_turns
 from config_admin.models import CeResponse
 from config_admin.releases.change_set import change_set
 from tests.api import Caller
