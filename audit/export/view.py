@@ -40,13 +40,8 @@ class EvidenceView(ApiView):
 
     @extend_schema(
         operation_id="exportEvidence",
-        parameters=[
-            parameters.CONVERSATION_ID,
-            _FIRST,
-        ],
-        responses={
-            (200, "text/html"): OpenApiTypes.STR,
-        },
+        parameters=[parameters.CONVERSATION_ID, _FIRST],
+        responses={(200, "text/html"): OpenApiTypes.STR},
     )
     def get(self, request: Request, conversation_id: str) -> HttpResponse:
         """The conversation as an HTML file that proves itself: words, events, rows as they were, and seals.
