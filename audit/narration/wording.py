@@ -26,7 +26,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
 from convengine.json_value import Json
-from convengine.server.admin_site.record_columns import quote_intent
+from convengine.server.admin_site.record_columns import get_options, quote_intent
 
 #: Maximum length of a value on one line.
 EXCERPT_SIZE = 80
@@ -43,21 +43,6 @@ _OF_CODE = re.compile(r"(?i)(intent|runnerUp|state)$")
 _PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]+))?\}")
 #: Maximum length of a text and of a document in a sentence, and maximum names of a list.
 _SAID, _DOCUMENT, _NAMES = 160, 120, 8
-#: Names of rows, where the table's name is not clear.
-_NOUNS: Mapping[str, str] = {
-    "ce_intent": "intent",
-    "ce_intent_classifier": "phrase",
-    "ce_output_schema": "form",
-    "ce_response": "answer",
-    "ce_answer_document": "answer document",
-    "ce_prompt_template": "prompt template",
-    "ce_container_config": "data source",
-    "ce_mcp_planner": "planner prompt",
-    "ce_tool": "direct tool call",
-    "ce_verbose": "progress text",
-    "ce_config": "setting",
-    "ce_state_graph": "state graph edge",
-}
 
 
 class Piece(NamedTuple):
@@ -116,7 +101,8 @@ def _make_fact(
 
 def row_noun(table: str) -> str:
     """The noun for a row of a table: "phrase"."""
-    return _NOUNS.get(table) or table.removeprefix("ce_").replace("_", " ")
+    options = get_options(table)
+    return str(options.verbose_name) if options else table.removeprefix("ce_").replace("_", " ")
 
 
 def row_name(table: str, pk: Json) -> str:
