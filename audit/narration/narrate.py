@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.narration.sentence import Fact, Parts, Sentence, get_text, join_parts
-from audit.narration.wording import fill, write_fields
+from audit.narration.wording import Fact, Parts, Sentence, fill, get_text, join_parts, write_fields
 from audit.record.events import Event
 from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.form import get_form

@@ -1,18 +1,17 @@
-"""Templates of sentences: words with facts of an event; and values and paths of the session on one line.
+"""Sentences of words and facts from events, and their templates; and values of the session on one line.
 
 `Ran the task {taskBean}[ in {durationMs:ms}].` inserts the value of `taskBean`; a part in square brackets is left out
 if one of its facts is missing. After the colon is the format: one of FORMATS or FIELD_FORMATS, `row TABLE` for a row's
 key, or `phrase NAME` for a code in `phrases.py`.
 """
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from audit.narration import phrases
-from audit.narration.sentence import Fact, Part, Parts, RowRef, get_text
 from convengine.engine.redaction import MASK
 from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.rules.conditions.words import act_words, fact_name
@@ -23,10 +22,83 @@ from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.labels import format_confidence, join_unit, lifecycle_label, state_label, step_label
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import Tone
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
 from convengine.json_value import Json
 from convengine.server.admin_site.record_columns import get_options, quote_intent
+
+
+class RowRef(NamedTuple):
+    """A configuration row in a sentence."""
+
+    table: str
+    pk: Any
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact in a sentence, and its origin."""
+
+    #: The text in the sentence.
+    text: str
+    #: The value in the payload of the event with this number, at this path: that value, or among its items or keys.
+    value: Json
+    seq: int
+    path: tuple[str | int, ...]
+    #: The row that it is, or comes from.
+    row: RowRef | None = None
+    #: The column of that row, if the text comes from the release; else blank.
+    column: str = ""
+
+
+Part = str | Fact
+Parts = tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of an account."""
+
+    #: The stage of the sentence.
+    kind: str
+    #: The part of the turn that the stage belongs to.
+    family: str
+    tone: Tone
+    parts: Parts
+    #: The numbers of its events, in order.
+    seqs: tuple[int, ...]
+    #: All conditions of its rule, on demand.
+    conditions: tuple[str, ...] = ()
+    #: The patterns of its rows, on demand.
+    patterns: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "".join(map(get_text, self.parts))
+
+    @property
+    def facts(self) -> Iterator[Fact]:
+        """Its facts, in order."""
+        return (part for part in self.parts if isinstance(part, Fact))
+
+    @property
+    def rows(self) -> Sequence[RowRef]:
+        """Its rows, without duplicates."""
+        return list(dict.fromkeys(fact.row for fact in self.facts if fact.row))
+
+
+def get_text(part: Part) -> str:
+    return part if isinstance(part, str) else part.text
+
+
+def join_parts(items: Sequence[Parts]) -> Parts:
+    """Items as a list in words: "a, b and c". Each item may have several parts."""
+    joined: list[Part] = []
+    for number, item in enumerate(items):
+        joined += [*(() if not number else (" and ",) if number == len(items) - 1 else (", ",)), *item]
+    return tuple(joined)
+
 
 #: Maximum length of a value on one line.
 EXCERPT_SIZE = 80
@@ -125,7 +197,7 @@ def plain(value: Json) -> str:
     """A value as text on one line: a text shortened, with invisible characters by name; another value as short JSON."""
     if isinstance(value, str):
         return shorten(reveal_invisible(" ".join(value.split())), _SAID)
-    return shorten(json.dumps(value, ensure_ascii=False, default=str), _DOCUMENT)
+    return shorten(write_text(value), _DOCUMENT)
 
 
 def quote(value: Json) -> str:
