@@ -112,7 +112,6 @@ class OfTurns(ByConversation):
     """Rows of a view of turns."""
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[NewestFirst]:
-        """The list by turns."""
         return NewestOfTurns
 
     def find_row(self, request: HttpRequest, object_id: str, from_field: str | None) -> Any:

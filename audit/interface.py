@@ -7,21 +7,18 @@ from django.http import HttpRequest, HttpResponse
 
 from audit.access_log import write
 from audit.alerts.current_alerts import count_alerts, list_alerts
-from audit.alerts.installation_section import ALERT_RULES
+from audit.alerts.form import ALERT_RULES
 from audit.feedback.store import rate_row
+from audit.inbox.collect import count_message_texts, list_group_messages
 from audit.inbox.status import note_taught
-from audit.inbox.teaching import count_message_texts, list_group_messages
-from audit.live.hub import hub
-from audit.live.publish import send_progress
-from audit.narration.empty_values import list_empty_values
-from audit.narration.explanation import explain_turn, explain_unstored_turn
+from audit.live.hub import hub, send_progress
+from audit.narration.explanation import explain_turn, explain_unstored_turn, list_empty_values
 from audit.record import removals, running
 from audit.record import sealed_states as states
 from audit.record import turn_log as writer
 from audit.record.document import list_unstored_events
-from audit.record.lifecycle import list_moves
 from audit.record.model_calls import has_model_call, sum_cost
-from audit.record.queries import list_messages_not_understood, read_last_seq
+from audit.record.queries import list_messages_not_understood, list_moves, read_last_seq
 from audit.record.trace import build_graphs, read_turn_trace
 from audit.record.turn_index import count_row_usage, read_deciding_rows
 from audit.replay.replay import find_replay_difference, rebuild_turn

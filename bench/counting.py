@@ -146,7 +146,7 @@ def measure_counting(server: Postgres, traffic: Traffic, turns: int) -> bool:
     from django.db import connection
 
     from audit.reports.counting import count_new_turns
-    from audit.reports.recount import count_again
+    from audit.reports.job import count_again
 
     took = measure(server, lambda: [None for _ in count_new_turns(timedelta())])
     again = measure(server, lambda: [None for _ in count_again()])

@@ -84,8 +84,7 @@ def write_counts() -> None:
     from django.db import connection
     from django.utils import timezone
 
-    from audit.record.last_days import choose_days
-    from audit.reports.days import find_next_day, find_next_hour, list_starts
+    from audit.record.days import choose_days, find_next_day, find_next_hour, list_starts
 
     zone = timezone.get_current_timezone()
     with connection.cursor() as cursor:

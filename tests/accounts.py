@@ -11,7 +11,7 @@ from audit.narration.decisions import build_decisions
 from audit.narration.phrases import PHRASES, find_phrase
 from audit.narration.wording import FIELD_FORMATS, FORMATS, row_name, write_fields
 from audit.record.events import Event, expand_events
-from audit.timeline.phrase_accounts import list_compared_texts
+from audit.timeline.explained_turn import list_compared_texts
 from convengine.engine.forms.form import get_form
 from convengine.engine.rules.conditions.words import claim_words, comparison_sentence, fact_name, negated_sentence
 from convengine.engine.rules.pattern_examples import describe_compared_pattern

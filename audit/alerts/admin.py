@@ -14,6 +14,7 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from audit.alerts.current_alerts import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
 from audit.alerts.evaluate import (
     describe_rule,
     does_fire,
@@ -28,7 +29,6 @@ from audit.alerts.evaluate import (
 from audit.alerts.form import AlertRuleForm
 from audit.alerts.job import end_alert_of
 from audit.alerts.messages import list_addresses
-from audit.alerts.silence import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
 from audit.models import CeAlert, CeAlertRule
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.admin_site.missing_rights import require_right

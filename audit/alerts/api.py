@@ -7,9 +7,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.alerts.silence import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
-from audit.api.blank_as_null import BlankAsNullSerializer
-from audit.api.parameters import parse_number, read_choice, read_number, read_page_size
+from audit.alerts.current_alerts import LONGEST_REASON, SilenceRefused, end_silence, find_rule, silence_rule
+from audit.api.parameters import NUMBER, parse_number, read_choice, read_number, read_page_size
+from audit.api.serializers import BlankAsNullSerializer
 from audit.models import CeAlert
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.api.authentication import get_api_key
@@ -19,8 +19,7 @@ from convengine.server.api.serializers import ClosedSerializer, StrictTextField
 
 STATUSES, ENDS = CeAlert.Status.values, CeAlert.End.values
 _PAGE, _LARGEST_PAGE = 50, 200
-_NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
-_ID = OpenApiParameter("alert_id", _NUMBER, OpenApiParameter.PATH)
+_ID = OpenApiParameter("alert_id", NUMBER, OpenApiParameter.PATH)
 
 
 class AlertSilenceSerializer(ClosedSerializer):
@@ -71,8 +70,8 @@ class AlertsView(ApiView):
         operation_id="listAlerts",
         parameters=[
             OpenApiParameter("status", str, enum=STATUSES, description="FIRING or ENDED. Both if absent."),
-            OpenApiParameter("before", _NUMBER, description="The `next` of the page before."),
-            OpenApiParameter("limit", {**_NUMBER, "maximum": _LARGEST_PAGE}, description="How many alerts a page has."),
+            OpenApiParameter("before", NUMBER, description="The `next` of the page before."),
+            OpenApiParameter("limit", {**NUMBER, "maximum": _LARGEST_PAGE}, description="How many alerts a page has."),
         ],
         responses={200: AlertPageSerializer},
     )

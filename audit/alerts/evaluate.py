@@ -8,7 +8,7 @@ from itertools import accumulate
 from operator import add
 
 from audit.models import CeAlertRule, CeCountProgress
-from audit.record.last_days import floor_hour
+from audit.record.days import floor_hour
 from audit.reports.measures import MEASURES, Measure, Unit
 from audit.reports.report import Selection, Totals, read_hours, read_totals
 from convengine.engine.turn.labels import join_unit

@@ -1,16 +1,22 @@
-"""The form of an alert rule."""
+"""The form of an alert rule, and the alert rules of an installation's file."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
+from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
 from django.core.validators import validate_email
+from django.utils import timezone
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
+from audit.alerts.job import end_alert_of
+from audit.models import CeAlertRule
 from audit.reports.measures import MEASURES, NOT_UNDERSTOOD_TURNS
 from convengine.engine.text.compare import code
 from convengine.server.deployment import conf
 from convengine.server.executors.notification import may_write_to
+from convengine.server.interfaces.installation_section import InstallationSection
 
 _MOST_ADDRESSES = 50
 
@@ -44,8 +50,6 @@ class AddressesField(forms.CharField):
 
 
 class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg]
-    """A rule with its recipients."""
-
     measure = forms.ChoiceField(
         initial=NOT_UNDERSTOOD_TURNS.name, widget=UnfoldAdminSelectWidget, help_text="The number that is watched."
     )
@@ -106,3 +110,27 @@ class AlertRuleForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 _UNITS = {"ms": " (ms)"}
+
+
+def _list_people() -> Mapping[str, Any]:
+    return {user.get_username(): user.pk for user in get_user_model()._default_manager.all()}
+
+
+def _note_change(rule: CeAlertRule, author: str) -> None:
+    rule.changed_by, rule.changed_at = author, timezone.now()
+    if rule.pk:
+        end_alert_of(rule)
+
+
+ALERT_RULES = InstallationSection(
+    CeAlertRule,
+    (
+        *("title", "is_enabled", "measure", "direction", "bound", "hours", "fewest", "intent_code", "channel"),
+        *("config_version", "workspace_id", "users", "addresses", "webhook", "repeat_hours"),
+    ),
+    "title",
+    AlertRuleForm,
+    CeAlertRule.objects.all,
+    links={"users": _list_people},
+    before_change=_note_change,
+)

@@ -1,5 +1,8 @@
-"""Messages about alerts: made with the alert in one transaction, sent afterwards."""
+"""Messages about alerts: made with the alert in one transaction, sent afterwards as mail and as signed webhooks."""
 
+import hashlib
+import hmac
+import time
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -8,11 +11,14 @@ from django.core.mail import EmailMessage
 from django.db.models import Case, F, QuerySet, Value, When
 
 from audit.alerts.evaluate import find_measure, format_value
-from audit.alerts.webhook import send_webhook
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.job import Every, Job
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
+from convengine.server.executors.http_client import HttpCall, fetch
+from convengine.server.executors.http_connections import connection
+from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.executors.notification import may_write_to
 from convengine.server.jobs.outbox import Outbox
 from convengine.server.outgoing.loop import run_in_thread
@@ -125,3 +131,36 @@ JOB = Job(
     outbox.send_due,
     waits_outside=True,
 )
+
+
+SIGNATURE = "ConvEngine-Signature"
+
+
+async def send_webhook(message: CeAlertMessage) -> None:
+    """Post it. Raises ToolFault."""
+    if message.recipient not in conf.get("NOTIFICATION_WEBHOOKS"):
+        raise RuntimeError(f"{message.recipient} is not in CE_NOTIFICATION_WEBHOOKS, so nothing is sent to it.")
+    target = connection(message.recipient)
+    body = dumps(build_body(message))
+    headers = {"Content-Type": "application/json"}
+    if target.secret:
+        headers[SIGNATURE] = sign_body(body, target.secret, int(time.time()))
+    key = str(message.pk)
+    await fetch(HttpCall(target.target(""), "POST", ONE_ATTEMPT, target.name, headers, body=body, idempotency_key=key))
+
+
+def build_body(message: CeAlertMessage) -> dict[str, Any]:
+    """What `schemas/alert.schema.json` describes. `text` alone is what chats show."""
+    return {
+        "id": str(message.pk),
+        "type": f"alert.{message.kind.lower()}",
+        "createdAt": message.created_at.isoformat(),
+        "text": message.content["text"],
+        "alert": message.content["alert"],
+    }
+
+
+def sign_body(body: str, secret: str, seconds: int) -> str:
+    """The time, and the HMAC-SHA256 of `time.body` as hexadecimal digits."""
+    digest = hmac.new(secret.encode(), f"{seconds}.{body}".encode(), hashlib.sha256).hexdigest()
+    return f"t={seconds},v1={digest}"

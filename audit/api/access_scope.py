@@ -9,9 +9,7 @@ from django.contrib.auth import get_user
 from django.http import HttpRequest
 from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
-from rest_framework.response import Response
 
-from audit.record.prompts import strip_prompts
 from convengine.engine.errors import ConversationNotFound
 from convengine.server.api.clean_input import drop_unstorable_cookies
 from convengine.server.api.models import CeApiKey
@@ -30,18 +28,6 @@ def may_read(key: CeApiKey, row: CeConversation) -> bool:
     # The columns of a key from a request do not include its maker.
     mine = CeApiKey.objects.filter(pk=key.pk, made_by__isnull=False).values("made_by")
     return CeApiKey.objects.filter(prefix=row.opened_by, made_by__in=mine).exists()
-
-
-class OwnScopeMixin:
-    """A view for keys with either scope."""
-
-    scope = (SCOPE_WORKSPACE, SCOPE_OWN)
-
-    def finalize_response(self, request: Request, response: Any, *args: Any, **kwargs: Any) -> Any:
-        """The answer, without prompts for keys with `own_audit`."""
-        if isinstance(response, Response) and not response.exception and not sees_prompts(request):
-            response.data = strip_prompts(response.data)
-        return super().finalize_response(request, response, *args, **kwargs)  # type: ignore[misc]
 
 
 def sees_prompts(request: Request) -> bool:

@@ -4,20 +4,27 @@ import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Self
 
 from django.forms import BaseForm
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 
 from audit.api import access_scope
-from audit.record.queries import EventFilter
 from convengine.engine.errors import RequestInvalid
-from convengine.engine.text.times import parse_moment
 from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.server.api.authentication import get_api_key
 from convengine.server.sessions.models import CeConversation
 
+#: In the schema: a whole number from 1, the conversation of an address, and the position of a page.
+NUMBER = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+CONVERSATION_ID = OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH)
+CURSOR = OpenApiParameter(
+    "cursor",
+    {"type": "string", "pattern": r"^[ab]\d{1,9}\.\d{1,9}$"},
+    description="The `next` or `previous` of another page.",
+)
 _CURSOR = re.compile(r"^([ab])(\d{1,9})\.(\d{1,9})$")
 
 
@@ -35,13 +42,17 @@ class Cursor:
             return None
         match = _CURSOR.match(text)
         if match is None:
-            raise RequestInvalid(
-                fields={"cursor": [f"{text!r} is not a cursor of this endpoint. Use one from `next` or `previous`."]}
-            )
+            raise refuse_cursor(text)
         return cls(match[1] == "a", (int(match[2]), int(match[3])))
 
     def __str__(self) -> str:
         return f"{'a' if self.after else 'b'}{self.position[0]}.{self.position[1]}"
+
+
+def refuse_cursor(text: str) -> RequestInvalid:
+    """The error for a cursor that no page gave out."""
+    message = f"{text!r} is not a cursor of this endpoint. Use one from `next` or `previous`."
+    return RequestInvalid(fields={"cursor": [message]})
 
 
 def get_conversation(request: Request, conversation_id: str) -> CeConversation:
@@ -69,42 +80,6 @@ def require_valid(form: BaseForm) -> None:
     """Raises RequestInvalid with the errors of a form."""
     if form.errors:
         raise RequestInvalid(fields={name: list(map(str, texts)) for name, texts in form.errors.items()})
-
-
-def read_event_filter(request: Request) -> EventFilter:
-    """The filter of `turn`, `stage`, `step`, `from`, `to` and `q`. Raises RequestInvalid."""
-    given = request.query_params
-    if given.get("q") and not access_scope.sees_prompts(request):
-        # Hits would reveal masked data.
-        raise RequestInvalid(fields={"q": ["Only for keys with the scope audit."]})
-    return EventFilter(
-        turn_no=read_number(request, "turn"),
-        stages=tuple(given.getlist("stage")),
-        since=_read_time(request, "from"),
-        until=_read_time(request, "to"),
-        text=given.get("q", ""),
-        steps=frozenset(filter(None, given.getlist("step"))),
-    )
-
-
-def is_meta_expanded(request: Request) -> bool:
-    """True for `?expand=meta`: params, context and session in every event. Raises RequestInvalid."""
-    expand = request.query_params.get("expand") or ""
-    if expand not in ("", "meta"):
-        raise RequestInvalid(fields={"expand": [f"Unknown value {expand!r}. Known: meta."]})
-    if expand and is_unpaged(request):
-        raise RequestInvalid(
-            fields={"expand": ["It does not work with ?page=off. Use pages, with ?cursor= from `next`."]}
-        )
-    return bool(expand)
-
-
-def is_unpaged(request: Request) -> bool:
-    """True for `?page=off`. Raises RequestInvalid for other pages: there are cursors, not numbers."""
-    text = request.query_params.get("page")
-    if text not in (None, "", "off"):
-        raise RequestInvalid(fields={"page": [f"{text!r} is not a page. Use ?page=off, or ?cursor= from `next`."]})
-    return text == "off"
 
 
 def read_number(request: Request, name: str, minimum: int = 1) -> int | None:
@@ -135,13 +110,3 @@ def read_required_number(request: Request, name: str) -> int:
     if value is None:
         raise RequestInvalid(fields={name: [f"The parameter {name} is missing. Example: ?{name}=1."]})
     return value
-
-
-def _read_time(request: Request, name: str) -> datetime | None:
-    text = request.query_params.get(name)
-    if not text:
-        return None
-    try:
-        return parse_moment(text)
-    except ValueError as error:
-        raise RequestInvalid(fields={name: [str(error)]}) from None

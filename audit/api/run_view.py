@@ -75,5 +75,4 @@ class BlankAsNullField(serializers.CharField):
         super().__init__(allow_null=True, **options)
 
     def to_representation(self, value: Any) -> Any:
-        """The text, or null."""
         return super().to_representation(value) or None

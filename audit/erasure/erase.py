@@ -18,9 +18,8 @@ from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
 from audit import seal
-from audit.erasure.quoted_answers import list_quotable_texts
 from audit.erasure.searches import erase_searches, note_searches_with
-from audit.erasure.telling_words import list_telling_words
+from audit.erasure.telling_words import list_quotable_texts, list_telling_words
 from audit.models import (
     CeErasure,
     CeInboxGroup,

@@ -1,6 +1,7 @@
-"""The words of turns that may tell of a person: names, streets, numbers."""
+"""What may tell of an erased person: words of turns, such as names, and recorded answers, which tests may quote."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from itertools import chain
 from typing import Any
@@ -10,6 +11,8 @@ from convengine.engine.text.words import split_words
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import get_tables, list_languages
+from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.turns.stored_recording import read_recording
 
 
 def list_telling_words(texts: Iterable[str], snapshot: Snapshot) -> frozenset[str]:
@@ -37,3 +40,27 @@ def _list_common_words(snapshot: Snapshot) -> frozenset[str]:
 
 def _write_out(row: Any) -> str:
     return " ".join(dumps(getattr(row, column.name)) for column in fields(row))
+
+
+#: The ports whose answers a test may have as stubs.
+_PORTS = ("model", "task", "tool", "container")
+#: A shorter answer, such as a status, is no sign of a person.
+_SHORTEST = 20
+
+
+def list_quotable_texts(turns: Iterable[CeConversationHistory]) -> list[str]:
+    """The recorded answers of turns from outside, as a document of a test has them, each once; none that is short."""
+    texts = (text for turn in turns if turn.recording for text in _list_answers(turn.recording))
+    return list(dict.fromkeys(text for text in texts if len(text) >= _SHORTEST))
+
+
+def _list_answers(recording: Any) -> Iterator[str]:
+    """The answers in a recording as JSON; none of a recording that cannot be read. An answer without text is blank."""
+    try:
+        tape = read_recording(recording).tape
+    except ValueError:
+        return
+    for port, _, answer in tape:
+        if port in _PORTS and isinstance(answer, dict):
+            value = answer.get("text") or answer.get("value") or answer.get("result")
+            yield json.dumps(value, sort_keys=True, separators=(",", ":")) if value else ""

@@ -7,9 +7,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from audit import addresses
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.models import CeMcpUserFeedback
-from audit.timeline import addresses
 from convengine.engine.errors import ConvEngineError, RequestInvalid
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page

@@ -30,8 +30,6 @@ _ANSWERING_ROLES = ("RESPONSE", "POLICY", "PENDING_ACTION")
 
 @dataclass(frozen=True)
 class FeedbackInput:
-    """The given feedback."""
-
     feedback_type: str
     #: The id of a turn, or any id of an answer, as the original's clients send. None means the last turn.
     message_id: str | None = None

@@ -8,12 +8,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.api.access_scope import SCOPE_WORKSPACE
-from audit.api.blank_as_null import BlankAsNullSerializer
 from audit.api.parameters import read_choice, read_number, read_page_size
+from audit.api.serializers import BlankAsNullSerializer
 from audit.inbox.collect import read_shown_turns
 from audit.inbox.status import LONGEST_NOTE, Action, GroupGone, decide
 from audit.models import CeInboxGroup
-from audit.models.inbox_order import order_groups
+from audit.models.inbox import order_groups
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
 from convengine.server.api.authentication import get_api_key
 from convengine.server.api.base_view import ApiView

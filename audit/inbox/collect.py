@@ -1,7 +1,11 @@
-"""Read what users wrote and the bot could not serve, from the index of turns, the record and the feedback."""
+"""Read what users wrote and the bot could not serve, from the index of turns, the record and the feedback.
 
+Also what the page that teaches needs: the wordings of a group, and all messages.
+"""
+
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -20,11 +24,15 @@ from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTO
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import HAND_OVER, is_resolved
+from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import read_rows
 from convengine.server.interfaces.configuration import configuration
+from convengine.server.interfaces.inbox import StoredMessage
 from convengine.server.sessions.models import CeConversationHistory
 
 Kind = CeInboxGroup.Kind
+#: How far back messages are read.
+PERIOD = timedelta(days=30)
 #: The kinds whose groups the job looks at again after somebody taught them; the others come back with a new message.
 RECHECKED = frozenset({Kind.NOT_UNDERSTOOD, Kind.TWO_INTENTS})
 #: The kinds whose messages are grouped by their words; the others by what they met.
@@ -195,3 +203,20 @@ def _read_payloads(
 def read_payloads(row: CeConversationHistory, stages: Collection[str]) -> list[dict[str, Any]]:
     """The payloads of the events of a turn with one of the stages."""
     return [entry.get("payload") or {} for entry in read_document(row.events) if str(entry.get("stage")) in stages]
+
+
+def list_group_messages(group: int) -> list[StoredMessage]:
+    """The wordings of a group, the most frequent first; empty for a group that does not exist."""
+    row = CeInboxGroup.objects.filter(pk=group).first()
+    if row is None:
+        return []
+    turns = CeConversationHistory.objects.filter(pk__in=row.turns).values_list("history_id", "user_input")
+    texts = {turn: text.strip() for turn, text in turns if text and text.strip()}
+    return [StoredMessage(turn, texts[turn]) for turn in row.turns if turn in texts]
+
+
+def count_message_texts(most: int) -> Mapping[str, int]:
+    """The texts of the newest messages of the period, each with how often it came; `most` are read."""
+    turns = CeConversationHistory.objects.filter(created_at__gte=database_time() - PERIOD).exclude(user_input=None)
+    texts = turns.order_by("-history_id").values_list("user_input", flat=True)[:most]
+    return Counter(text for text in texts.iterator(chunk_size=5_000) if text and not text.isspace())

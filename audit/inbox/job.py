@@ -1,18 +1,18 @@
 """Group what users wrote and the bot could not serve, in the background."""
 
 from collections.abc import Iterator, Mapping, Sequence, Set
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 from django.conf import settings
 from django.db import transaction
 
-from audit.inbox.collect import BY_WORDS, RECHECKED, read_messages
+from audit.inbox.collect import BY_WORDS, PERIOD, RECHECKED, read_messages
 from audit.inbox.grouping import Message, Subject, WordingGroup, group_by_meaning, group_by_subject
 from audit.inbox.status import settle
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
-from audit.record.last_days import WEEK, choose_days
+from audit.record.days import WEEK, choose_days
 from convengine.engine.documents.index import get_document_index
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.understanding.phrases.matching import match_phrases
@@ -20,8 +20,6 @@ from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import configuration
 
-#: How far back messages are read.
-PERIOD = timedelta(days=30)
 #: How many groups of each kind are stored.
 MOST_GROUPS = 2_000
 _BATCH = 1_000

@@ -13,13 +13,12 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from audit.access_log.write import log_access
-from audit.inbox.collect import BY_WORDS, read_payloads, read_shown_turns
-from audit.inbox.job import PERIOD
+from audit.addresses import turn_url
+from audit.inbox.collect import BY_WORDS, PERIOD, read_payloads, read_shown_turns
 from audit.inbox.status import Action, GroupGone, decide
 from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
-from audit.models.inbox_order import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_groups
+from audit.models.inbox import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_groups
 from audit.narration import phrases as narration_phrases
-from audit.timeline.addresses import turn_url
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.documents.index import MOST_CARDS, get_document_index
 from convengine.engine.forms.form import Field, get_form

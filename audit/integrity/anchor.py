@@ -15,8 +15,8 @@ from typing import Any, NamedTuple, Self
 
 from django.db.models import Q
 
-from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import IntegrityFinding, create_table_finding
+from audit.integrity.read_record import RetentionCuts
 from audit.models import CeChainBase, CeLedger
 from audit.seal import read_seal
 from convengine.server.sessions.models import ADDITION, CeConversation, CeConversationHistory

@@ -8,9 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from audit import seal as seals
-from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts
 from audit.integrity.findings import IntegrityFinding, create_table_finding
-from audit.integrity.read_record import INDEX, Row
+from audit.integrity.read_record import INDEX, ConversationFacts, RetentionCuts, Row
 from audit.record.document_parts import encode_stored_document
 from audit.record.events import parse_entries
 from audit.record.turn_index import are_of_rows, hash_entries, parse_index_entries

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from django.db.models import Exists, OuterRef
 
 from audit.integrity.findings import IntegrityFinding, create_table_finding
-from audit.integrity.ledger_entries import Ledger
+from audit.integrity.read_record import Ledger
 from audit.models import CeAccessLog, CeChain, CeLedger, CeMcpUserFeedback, CeSealedState
 from audit.record.sealed_states import hash_rows, list_models
 from audit.seal import ERASED, read_seal

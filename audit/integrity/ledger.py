@@ -19,7 +19,7 @@ from django.db.models import Max
 
 from audit.integrity import anchor
 from audit.integrity.findings import IntegrityFinding, create_table_finding
-from audit.integrity.ledger_entries import Ledger
+from audit.integrity.read_record import Ledger
 from audit.integrity.signed_rows import pack_new_rows
 from audit.models import CeChain, CeErasure, CeLedger
 from audit.models.ledger import hash_ids

@@ -12,17 +12,15 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
+from audit import addresses
 from audit.access_log.write import log_access
 from audit.erasure.erase import EraseOrder, erase_conversation, erase_participant, find_conversations
-from audit.export.conversation import export_csv, export_json, export_lines
-from audit.export.customer_copy import write_customer_copy
+from audit.export.conversation import export_csv, export_json, export_lines, write_customer_copy
 from audit.export.evidence.collect import EvidenceOrder, collect_conversation
-from audit.export.evidence.view import answer_file
+from audit.export.view import answer_file
 from audit.integrity import verify
-from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
-from audit.integrity.findings import CODES
+from audit.integrity.findings import CODES, COVERED, NO_ROOT, NOT_COVERED
 from audit.models import CeAccessLog, CeErasure, CeLedger
-from audit.timeline import addresses
 from convengine.engine.errors import TurnInProgress
 from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
 from convengine.server.admin_site.missing_rights import require_right

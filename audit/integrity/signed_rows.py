@@ -13,9 +13,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any, NamedTuple
 
-from audit.integrity.conversation_facts import RetentionCuts
 from audit.integrity.findings import IntegrityFinding, create_table_finding
-from audit.integrity.ledger_entries import Ledger
+from audit.integrity.read_record import Ledger, RetentionCuts
 from audit.models import CeChainBase, CeChainCut, CeErasure, CeSealedState
 from convengine.server.database.signed_rows import SignedState
 from convengine.server.database.sql import database_time

@@ -1,4 +1,4 @@
-"""Verify the audit trail: one conversation or all, reading everything once."""
+"""Verify the audit trail: one conversation or all, reading everything once; and the views that SQL tools read."""
 
 import uuid
 from collections.abc import Iterable, Iterator
@@ -6,17 +6,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from audit.integrity.chain_walk import ChainWalk, ReleaseHashes
 from audit.integrity.chains import list_entries, verify_chains
-from audit.integrity.conversation_facts import ConversationFacts, RetentionCuts, read_conversation_facts
 from audit.integrity.findings import IntegrityFinding, create_table_finding
 from audit.integrity.ledger import compare_ledger
-from audit.integrity.ledger_entries import Ledger
-from audit.integrity.read_record import TURNS, read_chunks
+from audit.integrity.read_record import (
+    TURNS,
+    ConversationFacts,
+    Ledger,
+    RetentionCuts,
+    read_chunks,
+    read_conversation_facts,
+)
 from audit.integrity.signed_rows import verify_rows, verify_rows_of
-from audit.integrity.view_definitions import verify_views
+from audit.record.sql_views import VIEWS, list_changed_functions, list_view_stmts
 from convengine.server.interfaces.release_history import ConfigurationReport, release_history
 
 FIRST, LAST = uuid.UUID(int=0), uuid.UUID(int=2**128 - 1)
@@ -82,7 +87,6 @@ class Report:
         )
 
     def as_json(self) -> dict[str, Any]:
-        """The report as JSON."""
         counts = {name: getattr(self, name) for name in (*_COUNTS, "damaged")}
         return {"intact": self.intact, **counts, "findings": [finding.as_json() for finding in self.findings]}
 
@@ -146,14 +150,12 @@ def verify_range(after: uuid.UUID | None = None, last: uuid.UUID = LAST) -> Iter
     for walks in _walk_chains(after, last, cuts):
         report = Report()
         for walk in walks:
-            report.add(_verify_at_one_moment(walk.key) if walk.findings else walk)
+            if not walk.findings:
+                report.add(walk)
+                continue
+            with _repeatable_read():
+                report.add(_walk_chain(walk.key))
         yield report
-
-
-def _verify_at_one_moment(key: uuid.UUID) -> ChainWalk:
-    """Verify the chain of one conversation in a consistent view: turns that commit meanwhile look like damage."""
-    with _repeatable_read():
-        return _walk_chain(key)
 
 
 def _walk_chain(key: uuid.UUID) -> ChainWalk:
@@ -206,3 +208,45 @@ def _walk_chains(
             walk.finish()
         yield list(walks.values())
         start, walks = end, goes_on
+
+
+def verify_views() -> Iterator[IntegrityFinding]:
+    """Report the views and their functions whose definitions were changed or removed."""
+    statements = list_view_stmts(connection.vendor)
+    read = _read_postgresql if connection.vendor == "postgresql" else _read_sqlite
+    for name, statement in zip(VIEWS, statements, strict=True):
+        stored, expected = read(name, statement)
+        if stored is None:
+            yield create_table_finding("VIEW_CHANGED", name, "definition", "The view was removed.")
+        elif stored != expected:
+            text = "Its definition is not the product's, so it may show other data than the record has."
+            yield create_table_finding("VIEW_CHANGED", name, "definition", text)
+    for name in list_changed_functions():
+        text = "The function of the views is not the product's, so they may show other data than the record has."
+        yield create_table_finding("VIEW_CHANGED", name, "definition", text)
+
+
+def _read_postgresql(name: str, statement: str) -> tuple[str | None, str]:
+    """The stored definition, None if there is no such view, and that of a temporary one made by `statement`."""
+    temporary = f"{name}_expected"
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_get_viewdef(to_regclass(%s), false)", [name])
+        (stored,) = cursor.fetchone()
+        sql = statement.replace(f"CREATE OR REPLACE VIEW {name} AS", f"CREATE TEMPORARY VIEW {temporary} AS", 1)
+        cursor.execute(sql, None)
+        cursor.execute("SELECT pg_get_viewdef(to_regclass(%s), false)", [temporary])
+        (expected,) = cursor.fetchone()
+        cursor.execute(f"DROP VIEW {temporary}")
+    return stored, expected
+
+
+def _read_sqlite(name: str, statement: str) -> tuple[str | None, str]:
+    """The stored statement of a view, None if there is no such view, and the product's one."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT sql FROM sqlite_master WHERE type = 'view' AND name = %s", [name])
+        row = cursor.fetchone()
+    return _normalize(row[0]) if row else None, _normalize(statement)
+
+
+def _normalize(sql: str) -> str:
+    return " ".join(sql.replace("IF NOT EXISTS ", "", 1).split())

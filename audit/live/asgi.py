@@ -1,30 +1,184 @@
 """Event streams as an ASGI application: `GET /api/v1/conversation/stream/{conversationId}`.
 
-A stream holds no thread, transaction or database connection, only its position and a limited queue.
+A stream holds no thread, transaction or database connection, only its position and a limited queue. It sends what is
+stored, then what happens, each event once and in order.
 """
 
 import asyncio
+import time
+import uuid
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import structlog
 from django.conf import settings
 from django.core.exceptions import SuspiciousOperation
 from django.core.handlers.asgi import ASGIRequest
+from django.db import Error
+from rest_framework.exceptions import APIException
+from rest_framework.request import Request
 
-from audit.live.admission import admit
-from audit.live.hub import Reader, hub
+from audit.access_log.write import log_access
+from audit.api.access_scope import (
+    SCOPE_OWN,
+    SCOPE_WORKSPACE,
+    find_readable_conversation,
+    require_signed_in_reader,
+)
+from audit.api.parameters import read_uuid
+from audit.live import read_events
+from audit.live.hub import Hub, Reader, hub
+from audit.live.messages import CLOSED, CONNECTED, VERBOSE, StreamCursor, encode_frame
 from audit.live.read_events import read_after
-from audit.live.stream import StreamRequest, iterate_frames
-from convengine.engine.errors import TooManyStreams
-from convengine.engine.turn.codec import dumps
+from audit.models import CeAccessLog
+from audit.record.prompts import strip_prompts
+from convengine.engine.errors import ConvEngineError, RequestInvalid, TooManyStreams
+from convengine.engine.pipeline.stages import TURN_FAILED
+from convengine.engine.stages import base_name
+from convengine.engine.turn.codec import dumps, loads
+from convengine.server.api.authentication import ApiKeyAuthentication, need_scope
 from convengine.server.api.errors import handle
 from convengine.server.deployment import conf
 from convengine.server.deployment.request_id import HEADER, bind_request_id, make_request_id
 from convengine.server.turns.failure import envelope
+
+#: Seconds between two heartbeats: proxies end a silent connection after a minute.
+HEARTBEAT = 15.0
+_COMMENT = b": still here\n\n"
+
+
+@dataclass(frozen=True)
+class StreamRequest:
+    """What a permitted reader asks for."""
+
+    conversation_id: str
+    #: The position after which the stream begins.
+    cursor: StreamCursor
+    #: Stages to send; all when empty.
+    stages: Collection[str] = ()
+    verbose: bool = True
+    #: Prompts are shown.
+    prompts: bool = True
+    #: The reader named no event to continue from.
+    is_new: bool = False
+    #: The signed-in user or the API key, whose streams are counted.
+    caller: str = ""
+    #: The caller is an API key.
+    is_key: bool = False
+    #: Called periodically: returns why the stream must end, or blank.
+    find_refusal: Callable[[], str] = lambda: ""
+
+    def render(self, data: str) -> str:
+        """An envelope for this reader."""
+        return data if self.prompts else dumps(strip_prompts(loads(data)))
+
+    def wants(self, name: str) -> bool:
+        """True for a stage that is sent. The failure of a turn is always sent."""
+        return not self.stages or name == TURN_FAILED or name in self.stages or base_name(name) in self.stages
+
+
+async def iterate_frames(hub: Hub, reader: Reader, request: StreamRequest, lasts: float) -> AsyncIterator[bytes]:
+    """All messages, until the reader leaves, is too slow, or `lasts` seconds are over."""
+    key, cursor = request.conversation_id, request.cursor
+    # A new reader learns its position for a later connection.
+    greeting = dumps({"conversationId": key, "transport": "SSE"})
+    yield encode_frame(CONNECTED, greeting, cursor if request.is_new else None)
+    until, checked_at = time.monotonic() + lasts, time.monotonic()
+    why = ""
+    while not why and time.monotonic() < until:
+        if reader.overrun:
+            why = "STREAM_TOO_SLOW"
+        elif reader.stale:
+            reader.stale = False
+            page = await hub.read(partial(read_after, key, cursor))
+            reader.stale |= page.more
+            for message in page.messages:
+                cursor = cursor.advance(message.cursor)
+                if request.wants(message.name):
+                    yield encode_frame(message.name, request.render(message.data), cursor)
+            why = page.ended
+        elif reader.progress:
+            progress = reader.progress.popleft()
+            if request.verbose:
+                yield encode_frame(VERBOSE, progress)
+        else:
+            try:
+                await asyncio.wait_for(reader.woken.wait(), HEARTBEAT)
+                reader.woken.clear()
+            except TimeoutError:
+                yield _COMMENT
+        if time.monotonic() > checked_at + 2 * HEARTBEAT:
+            checked_at, why = time.monotonic(), why or await hub.read(request.find_refusal)
+    yield encode_frame(CLOSED, dumps({"conversationId": key, "reason": why or "TIME_OVER"}))
+
+
+_TRUE, _FALSE = frozenset({"", "1", "true", "yes", "on"}), frozenset({"0", "false", "no", "off"})
+
+
+def admit(request: ASGIRequest, conversation_id: str) -> StreamRequest:
+    """Check the rights and the parameters. Raises ConvEngineError, APIException.
+
+    SuspiciousOperation for a host that is not served here.
+    """
+    request.get_host()
+    pk = read_uuid(conversation_id, "conversationId")
+    sees_prompts, caller, is_key = _check_rights(request, pk)
+    stages = (name.strip() for text in request.GET.getlist("stages") for name in text.split(","))
+    verbose = request.GET.get("verbose", "").lower()
+    if verbose not in _TRUE | _FALSE:
+        raise RequestInvalid(fields={"verbose": [f"{verbose!r} is neither 1 nor 0."]})
+    if not is_key:
+        log_access(request, CeAccessLog.Kind.STREAM, pk)
+    event_id = str(request.headers.get("Last-Event-ID") or request.GET.get("after", ""))
+    cursor = _read_cursor(request, event_id, str(pk))
+    find_refusal = partial(_find_refusal, request, pk, sees_prompts)
+    wanted = frozenset(filter(None, stages)), verbose in _TRUE
+    return StreamRequest(str(pk), cursor, *wanted, sees_prompts, not event_id, caller, is_key, find_refusal)
+
+
+def _check_rights(request: ASGIRequest, pk: uuid.UUID) -> tuple[bool, str, bool]:
+    """Whether the reader may see prompts, who it is, and whether that is a key.
+
+    Raises ConvEngineError, APIException.
+    """
+    user_and_key = ApiKeyAuthentication().authenticate(cast(Request, request))
+    if user_and_key is None:
+        user = require_signed_in_reader(request)
+        find_readable_conversation(pk, None)
+        return True, f"user {user.pk}", False
+    key = user_and_key[1]
+    need_scope(key, (SCOPE_WORKSPACE, SCOPE_OWN))
+    find_readable_conversation(pk, key)
+    return SCOPE_WORKSPACE in key.scopes, f"key {key.pk}", True
+
+
+def _find_refusal(request: ASGIRequest, pk: uuid.UUID, saw_prompts: bool) -> str:
+    try:
+        sees_prompts, *_ = _check_rights(request, pk)
+    except APIException:
+        return "FORBIDDEN"
+    except ConvEngineError as error:
+        return error.code
+    except Error:
+        # If the check is impossible now, it may be possible later.
+        return ""
+    return "FORBIDDEN" if saw_prompts and not sees_prompts else ""
+
+
+def _read_cursor(request: ASGIRequest, text: str, conversation_id: str) -> StreamCursor:
+    """The position after the last seen event; without one, after everything that is stored."""
+    if not text:
+        return read_events.newest_cursor(conversation_id)
+    cursor = StreamCursor.read(text)
+    if cursor is None:
+        hint = f"{text!r} is not an event ID such as 3.17. 0.0 is the beginning."
+        raise RequestInvalid(fields={"Last-Event-ID" if "Last-Event-ID" in request.headers else "after": [hint]})
+    return read_events.complete_cursor(conversation_id, cursor)
+
 
 log = structlog.get_logger(__name__)
 Headers = list[tuple[bytes, bytes]]

@@ -1,11 +1,15 @@
 """Waiting for something new: readers sleep until they are woken, by a turn of this process, the bus, or the poll.
 
 The poll reads one statement for all watched conversations of this process, and also marks them as watched, so that
-turns of other processes store their events while they run.
+turns of other processes store their events while they run (`audit.record.running`). Progress texts, which are not
+stored, go to the readers directly, and with the wake-up to those of other processes.
 """
 
 import asyncio
+import queue
+import threading
 import time
+import uuid
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,11 +21,76 @@ import structlog
 from django.db import DatabaseError, InterfaceError, connections
 
 from audit.live import read_events
-from audit.live.bus import Bus
+from audit.live.messages import encode_progress
+from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.turn import Turn
+from convengine.engine.turn.verbose import VerboseLine
 from convengine.server.deployment import conf
+from convengine.server.deployment.redis_client import make_redis_client
 from convengine.server.observability import metrics
 
 log = structlog.get_logger(__name__)
+_CHANNEL = "convengine:live"
+#: Seconds between two attempts to reach the bus.
+_AGAIN = 2.0
+#: Maximum wake-ups that wait to be sent.
+_WAITING = 2000
+#: Larger progress texts are not sent.
+_LARGEST = 512 * 1024
+_CONNECTION = {"socket_connect_timeout": 5, "socket_timeout": None, "health_check_interval": 30}
+
+
+class Bus:
+    """This process on the bus: a thread that sends, and one that receives. A turn never waits for it."""
+
+    def __init__(self, url: str, on_wake: Callable[[str, str], None]) -> None:
+        self._url = url
+        self._sender = uuid.uuid4().hex
+        self._on_wake = on_wake
+        self._out: queue.Queue[str] = queue.Queue(_WAITING)
+
+    def start(self) -> None:
+        """Start both threads. They end with the process."""
+        for work in (self._send, self._listen):
+            threading.Thread(target=self._repeat, args=(work,), name="live bus", daemon=True).start()
+
+    def wake(self, conversation_id: str, progress: str) -> None:
+        """Wake the readers of a conversation in other processes."""
+        text = dumps([self._sender, conversation_id, progress])
+        if len(text) <= _LARGEST:
+            try:
+                self._out.put_nowait(text)
+            except queue.Full:
+                log.warning("the live bus is too slow; viewers read from the database")
+
+    def _repeat(self, work: Callable[[Any], None]) -> None:
+        """Work until the connection is lost, then again."""
+        import redis
+
+        while True:
+            try:
+                work(make_redis_client(self._url, **_CONNECTION))
+            except (redis.RedisError, OSError) as error:
+                log.warning("the live bus is out of reach", error=str(error))
+                time.sleep(_AGAIN)
+
+    def _send(self, client: Any) -> None:
+        while True:
+            client.publish(_CHANNEL, self._out.get())
+
+    def _listen(self, client: Any) -> None:
+        with client.pubsub(ignore_subscribe_messages=True) as subscribed:
+            subscribed.subscribe(_CHANNEL)
+            for message in subscribed.listen():
+                try:
+                    sender, conversation_id, progress = loads(message["data"])
+                except (ValueError, TypeError) as error:
+                    log.warning("not understood on the live bus", error=str(error))
+                    continue
+                if sender != self._sender:
+                    self._on_wake(str(conversation_id), str(progress))
+
+
 T = TypeVar("T")
 #: Limits of the progress texts that wait for a reader, in texts and characters.
 _MOST, _MOST_CHARS = 1000, 4 * 1024 * 1024
@@ -35,8 +104,6 @@ _MARK_EVERY, _POLL_BESIDE_BUS = read_events.WATCHED_SECONDS / 3, 2.0
 
 @dataclass(eq=False)
 class Reader:
-    """A reader of a conversation."""
-
     conversation_id: str
     #: Progress texts to send.
     progress: deque[str] = field(default_factory=deque)
@@ -169,3 +236,10 @@ def _read_and_release(work: Callable[[], T]) -> T:
 
 
 hub = Hub()
+
+
+def send_progress(is_marked: bool, turn: Turn, line: VerboseLine) -> None:
+    """Send one text. A marked turn was watched when it began, maybe in another process."""
+    conversation_id = turn.request.conversation_id
+    if (is_marked or hub.watches(conversation_id)) and not turn.previous_session:
+        hub.wake(conversation_id, encode_progress(line, turn.turn_id, turn.turn_no, turn.ports.clock.now()))

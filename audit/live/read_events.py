@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 from django.db import connection
 from django.db.models import Q
 
-from audit.live.cursor import END, StreamCursor
-from audit.live.messages import encode_event, encode_failure
+from audit.live.messages import END, StreamCursor, encode_event, encode_failure
 from audit.models import CeRunningEvent
 from audit.record import queries
 from audit.record.events import (
@@ -40,8 +39,6 @@ _LAST = 2**62
 
 
 class StoredMessage(NamedTuple):
-    """One message to send."""
-
     #: The order of storing.
     order: int
     #: What it adds to a position.

@@ -9,6 +9,7 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse
 from rest_framework.request import Request
 
 from audit.api.access_scope import SCOPE_OWN, SCOPE_WORKSPACE
+from audit.api.parameters import CONVERSATION_ID
 from convengine.engine.errors import StreamsElsewhere
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.schema import extend_schema
@@ -35,7 +36,7 @@ class StreamView(ApiView):
     @extend_schema(
         operation_id="streamEvents",
         parameters=[
-            OpenApiParameter("conversation_id", OpenApiTypes.UUID, OpenApiParameter.PATH),
+            CONVERSATION_ID,
             OpenApiParameter(
                 "Last-Event-ID",
                 {"type": "string", "pattern": _ID},

@@ -2,18 +2,13 @@
 
 from audit.models.access import CeAccessLog
 from audit.models.alert import CeAlert, CeAlertMessage, CeAlertRule
-from audit.models.chain import CeChainBase, CeChainCut
-from audit.models.chained import CeChain
-from audit.models.count import CeCountProgress, CeTurnCount
-from audit.models.erasure import CeErasure
+from audit.models.count import CeCountProgress, CeOutcome, CeTurnCount
 from audit.models.feedback import CeMcpUserFeedback
 from audit.models.finding import CeSavedSearch, CeTurnText
 from audit.models.inbox import CeInboxGroup, CeInboxMessage
-from audit.models.ledger import CeLedger
-from audit.models.outcome import CeOutcome
+from audit.models.ledger import CeChainBase, CeChainCut, CeErasure, CeLedger, CeSealedState
 from audit.models.replay_job import CeReplayJob
-from audit.models.sealed import AppendOnly
-from audit.models.sealed_state import CeSealedState
+from audit.models.sealed import AppendOnly, CeChain
 from audit.models.trail import CeAudit, CeLlmCallLog, CeRunningEvent, CeTurnIndex
 from audit.models.what_if import CeWhatIf, CeWhatIfTurn
 

@@ -6,8 +6,7 @@ from typing import ClassVar
 from django.db import models
 from django.utils import timezone
 
-from audit.models.chained import ChainedRow
-from audit.models.sealed import AppendOnly
+from audit.models.sealed import AppendOnly, ChainedRow
 from convengine.server.database.unreadable import format_minute
 
 

@@ -7,7 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
-from audit.models.chained import ChainedRow
+from audit.models.sealed import ChainedRow
 from convengine.server.sessions.models import CeConversation
 
 

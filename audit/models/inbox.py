@@ -1,4 +1,4 @@
-"""The inbox: what users wrote and the bot could not serve, in groups."""
+"""The inbox: what users wrote and the bot could not serve, in groups; and what to teach first, the order of groups."""
 
 import re
 from collections import Counter
@@ -8,7 +8,11 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
+from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.utils.crypto import salted_hmac
+
+from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.sessions.models import CeConversationHistory
 
 
 class CeInboxGroup(models.Model):
@@ -161,3 +165,22 @@ def make_fingerprint(content: str, secret: Any = None) -> str:
     """A keyed hash: nobody without the secret of the deployment can guess the words."""
     digest = sha256(content.encode()).hexdigest()
     return salted_hmac("convengine inbox group", digest, secret=secret, algorithm="sha256").hexdigest()
+
+
+#: The order in words, on Home, on the week page, and in the inbox.
+ORDER = "Most messages of the last seven days first, then most messages of the period."
+ORDER_OF_NOT_UNDERSTOOD = (
+    f"{ORDER} Messages that came only within a flow come last: most of them are answers to its questions."
+)
+
+
+def order_groups(groups: QuerySet[CeInboxGroup]) -> QuerySet[CeInboxGroup]:
+    """What to teach first comes first."""
+    outside = Q(intent_code=None) | Q(intent_code__in=["", UNKNOWN])
+    leader = CeConversationHistory._base_manager.filter(outside, pk=OuterRef("leader"))
+    of_turn = Q(turn__intent_code=None) | Q(turn__intent_code__in=["", UNKNOWN])
+    messages = CeInboxMessage.objects.filter(of_turn, group=OuterRef("pk"), turn__pk__gt=0)
+    is_elsewhere = When(~Q(kind=CeInboxGroup.Kind.NOT_UNDERSTOOD) | Exists(leader) | Exists(messages), then=Value(0))
+    return groups.annotate(is_within_flow=Case(is_elsewhere, default=Value(1))).order_by(
+        "is_within_flow", F("this_week").desc(), F("messages").desc(), "id"
+    )

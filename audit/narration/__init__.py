@@ -5,7 +5,7 @@ from itertools import chain
 
 from audit.narration.narrate import NarratedTurn
 from audit.narration.narrators import narrate_event
-from audit.narration.sentence import Fact, RowRef, Sentence
+from audit.narration.wording import Fact, RowRef, Sentence
 from audit.record.events import Event
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Family, Tone

@@ -10,10 +10,10 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 
 from audit.narration.rule_narrators import dump_comparison
-from audit.narration.session_values import EXCERPT_SIZE, excerpt_value, value_text
-from audit.narration.wording import row_name, row_noun
+from audit.narration.wording import EXCERPT_SIZE, excerpt_value, row_name, row_noun
 from audit.record.events import Event
 from convengine.engine.cached_property import cached_property
+from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.rules.conditions.words import comparison_sentence, fact_name, value_words
 from convengine.engine.rules.explain import OUTRANKED, ExplainedRow, explain, find_row_fault
 from convengine.engine.rules.row_names import name_row
@@ -436,7 +436,7 @@ def _read_operand(operand: Mapping[str, Json]) -> Iterator[Operand]:
         if "likeness" in operand:
             yield Operand("likeness of message and phrase", "likeness", format_confidence(operand["likeness"]), None)
     else:
-        is_shortened = max(len(value_text(operand.get(name))) for name in ("literal", "value")) > EXCERPT_SIZE
+        is_shortened = max(len(write_text(operand.get(name))) for name in ("literal", "value")) > EXCERPT_SIZE
         path, op, other = str(operand.get("path", "")), str(operand.get("op", "")), operand.get("literalPath")
         yield Operand(
             comparison_sentence(path, op, operand.get("literal"), other=other),

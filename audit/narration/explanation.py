@@ -1,16 +1,19 @@
-"""A turn as lines of text: what happened, and why."""
+"""A turn as lines of text: what happened, and why; and the gaps in answers."""
 
 import uuid
 from collections.abc import Iterator, Sequence
 
+from audit.models import CeTurnIndex
 from audit.narration import narrate_turn
-from audit.narration.decisions import Candidate, Decision, list_reasons
+from audit.narration.decisions import Candidate, list_reasons
 from audit.record.document import list_unstored_events
-from audit.record.events import Event, expand_events
+from audit.record.events import EVENT_COLUMNS, Event, expand_events, read_events
 from audit.record.queries import read_turns
+from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
-from convengine.server.sessions.models import CeExtensionFault
+from convengine.server.interfaces.turn_reports import EmptyValue
+from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault
 
 #: How much of a traceback is shown: the last calls.
 _TRACEBACK_LINES = 7
@@ -35,7 +38,11 @@ def _explain_events(events: list[Event], release: Snapshot | None = None) -> lis
 
 def describe_reasons(events: Sequence[Event], release: Snapshot | None = None) -> list[str]:
     """The decisions of a turn as `list_reasons` gives them, each in a line, and the rows that lost in further ones."""
-    return [line for reason in list_reasons(events, release) for line in _describe_reason(reason)]
+    lines = []
+    for reason in list_reasons(events, release):
+        winners = "; ".join(map(_name_row, reason.winners)) or reason.without_winner
+        lines += [f"{reason.subject}: {winners}", *(f"  not {_name_row(row)}: {row.reason}" for row in reason.losers)]
+    return lines
 
 
 def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
@@ -46,11 +53,19 @@ def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
         yield from (f"  {line}" for line in fault.traceback.splitlines()[-_TRACEBACK_LINES:])
 
 
-def _describe_reason(reason: Decision) -> list[str]:
-    winners = "; ".join(_name_row(row) for row in reason.winners) or reason.without_winner
-    losers = [f"  not {_name_row(row)}: {row.reason}" for row in reason.losers]
-    return [f"{reason.subject}: {winners}", *losers]
-
-
 def _name_row(row: Candidate) -> str:
     return f"{row.about or row.title or row.table} ({row.table} {row.pk})"
+
+
+def list_empty_values(limit: int) -> list[EmptyValue]:
+    """The gaps in the answers of the newest turns with some, newest turn first; at most `limit` turns are read."""
+    of_stage = CeTurnIndex.objects.filter(kind=CeTurnIndex.STAGE, value=TEMPLATE_VALUE_EMPTY).order_by("-at")
+    turn_ids = list(of_stage.values_list("turn_id", flat=True)[:limit])
+    turns = CeConversationHistory._base_manager.filter(turn_id__in=turn_ids).only(*EVENT_COLUMNS)
+    gaps = []
+    for event in read_events(turns.order_by("-created_at")):
+        payload = event.payload_json
+        if event.stage == TEMPLATE_VALUE_EMPTY and isinstance(payload.get("names"), list):
+            names = tuple(map(str, payload["names"]))
+            gaps.append(EmptyValue(str(payload.get("table")), payload.get("row"), names, event.config_version or 0))
+    return gaps

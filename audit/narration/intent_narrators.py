@@ -4,8 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_sentence
-from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
-from audit.narration.wording import FORMATS, find_matched_words, quote, row_name
+from audit.narration.wording import (
+    FORMATS,
+    Fact,
+    Parts,
+    RowRef,
+    Sentence,
+    find_matched_words,
+    join_parts,
+    quote,
+    row_name,
+)
 from audit.record.events import Event
 from convengine.engine.clarification.collision import has_name
 from convengine.engine.forms.stages import FORM_LEFT

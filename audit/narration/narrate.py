@@ -1,17 +1,20 @@
-"""A turn to narrate, and the sentences of its events by the templates of their stages."""
+"""A turn to narrate, the sentences of its events by the templates of their stages, and what they cleared first."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from audit.narration.sentence import Parts, Sentence, get_text
-from audit.narration.wording import fill
+from audit.narration.wording import Fact, Parts, Sentence, fill, get_text, join_parts, write_fields
 from audit.record.events import Event
 from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.form import get_form
+from convengine.engine.forms.stages import FORM_CLEARED
+from convengine.engine.rules.actions.clear_context import CLEAR_CONTEXT
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage, Tone, find_stage
+from convengine.engine.turn.stages import CONVERSATION_RESET
 from convengine.engine.understanding.field import FieldSpec
 from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
@@ -49,8 +52,7 @@ class NarratedTurn:
 
     def row(self, row_type: type[rows.Row], pk: Json) -> Any:
         """A row as it was then. Returns None if there is none."""
-        row = self.snapshot.row(row_type, pk)
-        return row if row else self.snapshot.row(row_type, int(pk)) if str(pk).isdecimal() else None
+        return self.snapshot.find_row(row_type.table, str(pk))
 
     def before(self, index: int, name: str, **having: Json) -> Event | None:
         """The nearest event of a stage before an index."""
@@ -106,3 +108,33 @@ def _matching_events(events: Any, name: str, having: Mapping[str, Json]) -> Iter
         for event in events
         if event.name == name and all(event.payload.get(key) == value for key, value in having.items())
     )
+
+
+#: Parts of the context that belong to the engine.
+_OF_ENGINE = ENGINE_BRANCHES | {"dialogue"}
+#: Where events name what they cleared.
+_CLEARED_AT: Mapping[str, str] = {CONVERSATION_RESET: "previousContext", CLEAR_CONTEXT: "paths", FORM_CLEARED: "fields"}
+
+
+def find_cleared(turn: NarratedTurn, index: int) -> ExtraParts | None:
+    """The part `cleared`: the names that an event cleared first, without those of the engine; empty if it names none.
+
+    Returns None if earlier events cleared all of its names.
+    """
+    event = turn.events[index]
+    earlier = {name for before in turn.events[:index] for name in _list_cleared(before)}
+    names, key = _list_cleared(event), _CLEARED_AT.get(event.name, "")
+    if names and earlier.issuperset(names):
+        return None
+    facts = [
+        Fact(write_fields("field", name, turn.specs), name, event.row.seq, (key,))
+        for name in names
+        if name not in earlier
+    ]
+    return {"cleared": join_parts([(fact,) for fact in facts])}
+
+
+def _list_cleared(event: Event) -> list[str]:
+    """The names in an event; none of redacted ones."""
+    named = event.payload.get(_CLEARED_AT.get(event.name, ""))
+    return [name for name in named if name not in _OF_ENGINE] if isinstance(named, (list, Mapping)) else []

@@ -7,12 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from audit.narration import intent_narrators, rule_narrators
-from audit.narration.cleared import find_cleared
-from audit.narration.narrate import ExtraParts, NarratedTurn, Narrator, build_sentence, narrate_by_template
+from audit.narration.narrate import (
+    ExtraParts,
+    NarratedTurn,
+    Narrator,
+    build_sentence,
+    find_cleared,
+    narrate_by_template,
+)
 from audit.narration.phrases import ROUTINE_MOVES
 from audit.narration.reading import list_moves
-from audit.narration.sentence import Fact, Parts, RowRef, Sentence, join_parts
-from audit.narration.wording import row_name, write_fields
+from audit.narration.wording import Fact, Parts, RowRef, Sentence, join_parts, row_name, write_fields
 from audit.record.events import Event
 from convengine.engine.clarification.stages import RESOLVE_RESPONSE_LLM_ERROR
 from convengine.engine.forms.session_form import find_value

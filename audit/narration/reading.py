@@ -7,7 +7,7 @@ from itertools import pairwise
 from operator import itemgetter
 
 from audit.narration.phrases import find_phrase
-from audit.narration.session_values import excerpt_value
+from audit.narration.wording import excerpt_value
 from audit.record.events import Event
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.session_form import find_value
@@ -57,8 +57,6 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class MessagePart:
-    """A part of the message."""
-
     text: str
     role: Role
     start: int

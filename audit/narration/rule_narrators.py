@@ -4,10 +4,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
-from audit.narration.cleared import find_cleared
-from audit.narration.narrate import NarratedTurn, Narrator, build_sentence
-from audit.narration.sentence import Fact, Parts, Sentence, get_text, join_parts
-from audit.narration.wording import find_matched_words, plain, quote
+from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, find_cleared
+from audit.narration.wording import Fact, Parts, Sentence, find_matched_words, get_text, join_parts, plain, quote
 from audit.record.events import Event
 from convengine.engine.rules.actions.set_intent import SET_INTENT
 from convengine.engine.rules.actions.set_state import SET_STATE

@@ -1,19 +1,19 @@
-"""Templates of sentences: words with facts of an event.
+"""Sentences of words and facts from events, and their templates; and values of the session on one line.
 
 `Ran the task {taskBean}[ in {durationMs:ms}].` inserts the value of `taskBean`; a part in square brackets is left out
 if one of its facts is missing. After the colon is the format: one of FORMATS or FIELD_FORMATS, `row TABLE` for a row's
 key, or `phrase NAME` for a code in `phrases.py`.
 """
 
-import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from audit.narration import phrases
-from audit.narration.sentence import Fact, Part, Parts, RowRef, get_text
 from convengine.engine.redaction import MASK
+from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.rules.conditions.words import act_words, fact_name
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.row_names import name_row, quote_name
@@ -21,12 +21,93 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.labels import format_confidence, join_unit, lifecycle_label, state_label, step_label
-from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import Tone
 from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.say import say_value
 from convengine.json_value import Json
-from convengine.server.admin_site.record_columns import quote_intent
+from convengine.server.admin_site.record_columns import get_options, quote_intent
+
+
+class RowRef(NamedTuple):
+    """A configuration row in a sentence."""
+
+    table: str
+    pk: Any
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact in a sentence, and its origin."""
+
+    #: The text in the sentence.
+    text: str
+    #: The value in the payload of the event with this number, at this path: that value, or among its items or keys.
+    value: Json
+    seq: int
+    path: tuple[str | int, ...]
+    #: The row that it is, or comes from.
+    row: RowRef | None = None
+    #: The column of that row, if the text comes from the release; else blank.
+    column: str = ""
+
+
+Part = str | Fact
+Parts = tuple[Part, ...]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of an account."""
+
+    #: The stage of the sentence.
+    kind: str
+    #: The part of the turn that the stage belongs to.
+    family: str
+    tone: Tone
+    parts: Parts
+    #: The numbers of its events, in order.
+    seqs: tuple[int, ...]
+    #: All conditions of its rule, on demand.
+    conditions: tuple[str, ...] = ()
+    #: The patterns of its rows, on demand.
+    patterns: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "".join(map(get_text, self.parts))
+
+    @property
+    def facts(self) -> Iterator[Fact]:
+        """Its facts, in order."""
+        return (part for part in self.parts if isinstance(part, Fact))
+
+    @property
+    def rows(self) -> Sequence[RowRef]:
+        """Its rows, without duplicates."""
+        return list(dict.fromkeys(fact.row for fact in self.facts if fact.row))
+
+
+def get_text(part: Part) -> str:
+    return part if isinstance(part, str) else part.text
+
+
+def join_parts(items: Sequence[Parts]) -> Parts:
+    """Items as a list in words: "a, b and c". Each item may have several parts."""
+    joined: list[Part] = []
+    for number, item in enumerate(items):
+        joined += [*(() if not number else (" and ",) if number == len(items) - 1 else (", ",)), *item]
+    return tuple(joined)
+
+
+#: Maximum length of a value on one line.
+EXCERPT_SIZE = 80
+
+
+def excerpt_value(value: Json) -> str:
+    """A value on one line, cut, with its invisible characters by name; None is blank."""
+    return "" if value is None else reveal_invisible(shorten(write_text(value), EXCERPT_SIZE))
+
 
 _OPTIONAL = re.compile(r"\[([^\[\]]*)\]")
 #: Keys of intents and states.
@@ -34,21 +115,6 @@ _OF_CODE = re.compile(r"(?i)(intent|runnerUp|state)$")
 _PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]+))?\}")
 #: Maximum length of a text and of a document in a sentence, and maximum names of a list.
 _SAID, _DOCUMENT, _NAMES = 160, 120, 8
-#: Names of rows, where the table's name is not clear.
-_NOUNS: Mapping[str, str] = {
-    "ce_intent": "intent",
-    "ce_intent_classifier": "phrase",
-    "ce_output_schema": "form",
-    "ce_response": "answer",
-    "ce_answer_document": "answer document",
-    "ce_prompt_template": "prompt template",
-    "ce_container_config": "data source",
-    "ce_mcp_planner": "planner prompt",
-    "ce_tool": "direct tool call",
-    "ce_verbose": "progress text",
-    "ce_config": "setting",
-    "ce_state_graph": "state graph edge",
-}
 
 
 class Piece(NamedTuple):
@@ -107,7 +173,8 @@ def _make_fact(
 
 def row_noun(table: str) -> str:
     """The noun for a row of a table: "phrase"."""
-    return _NOUNS.get(table) or table.removeprefix("ce_").replace("_", " ")
+    options = get_options(table)
+    return str(options.verbose_name) if options else table.removeprefix("ce_").replace("_", " ")
 
 
 def row_name(table: str, pk: Json) -> str:
@@ -120,11 +187,17 @@ def label_row(table: str, pk: Json, title: str) -> str:
     return f"{row_noun(table)} {quote_name(title)}" if title else row_name(table, pk)
 
 
+def title_row(snapshot: Snapshot, table: str, pk: Json) -> str:
+    """What people call a row: its name in a release, else its kind and number."""
+    row = snapshot.find_row(table, str(pk))
+    return (name_row(table, row) if row else "") or row_name(table, pk)
+
+
 def plain(value: Json) -> str:
     """A value as text on one line: a text shortened, with invisible characters by name; another value as short JSON."""
     if isinstance(value, str):
         return shorten(reveal_invisible(" ".join(value.split())), _SAID)
-    return shorten(json.dumps(value, ensure_ascii=False, default=str), _DOCUMENT)
+    return shorten(write_text(value), _DOCUMENT)
 
 
 def quote(value: Json) -> str:
@@ -141,21 +214,13 @@ def name_rows(parts: Parts, snapshot: Snapshot | None) -> list[str]:
 
 def _name_row(fact: Fact, parts: Parts, snapshot: Snapshot) -> str:
     """The text of a fact, or the name of its row, unless another part has a text that the name contains."""
-    title = _find_row_title(fact, snapshot)
+    row = snapshot.find_row(fact.row.table, str(fact.row.pk)) if fact.row and not fact.column else None
+    title = name_row(fact.row.table, row) if fact.row and row else ""
     others = [part.text.strip("“”") for part in parts if isinstance(part, Fact) and part is not fact]
     if fact.row is None or not title or any(text and text in title for text in others):
         return fact.text
     label = label_row(fact.row.table, fact.row.pk, title)
     return label if fact.text[0].islower() else f"{label[0].upper()}{label[1:]}"
-
-
-def _find_row_title(fact: Fact, snapshot: Snapshot) -> str:
-    """The name of the row that a fact is; blank for other facts."""
-    if fact.row is None or fact.column or fact.row.table not in ROW_TYPE_OF:
-        return ""
-    row_type, pk = ROW_TYPE_OF[fact.row.table], fact.row.pk
-    decided = snapshot.row(row_type, pk) or (snapshot.row(row_type, int(pk)) if str(pk).isdecimal() else None)
-    return name_row(fact.row.table, decided) if decided else ""
 
 
 def find_matched_words(pattern: str, text: str | None) -> str:

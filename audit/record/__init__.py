@@ -9,13 +9,13 @@ The row has a header (texts, intent, state, status, times, cost) and three colum
   (`audit.seal`). It covers the row once more by parts, so that it stays valid when a part is
   removed. The conversation's row holds the hash of its newest seal.
 
-Write   `turn_log` makes the statements of the turn's commit: `event_filter` says which events are stored,
-        `model_calls` and `prompt_redaction` what of a model call. `turn_index` makes the turn findable by deciding
+Write   `turn_log` makes the statements of the turn's commit: `document` says which events are stored, `model_calls`
+        and `prompts` what of a model call. `turn_index` makes the turn findable by deciding
         rows and rare stages. `running` stores the events of a turn that runs, if somebody watches; the commit deletes
         them.
 Add     Events after the commit, and events outside of turns, are rows of their own (ADDITION), with their own chain.
 Read    `queries` selects rows page by page; `events` makes events of their documents, with the session of each moment.
-        `lifecycle` lists the changes of a session. `sql_views` defines `ce_audit` and `ce_llm_call_log` for SQL tools.
+        `sql_views` defines `ce_audit` and `ce_llm_call_log` for SQL tools.
         What cannot be read of one row is an event EVENTS_UNREADABLE, and keeps nobody from reading the others.
 Remove  `document_parts` splits a document into the parts that `retention` removes, each sealed on its own;
         `removals` records what is absent lawfully.

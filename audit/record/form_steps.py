@@ -156,7 +156,8 @@ class _FormTurn:
         if FORM_REFUSED in self.stages:
             yield Step(schema, FormStep.DECLINED)
         is_done = self._is_completed(schema) or (self.is_filled and self._is_answered(schema))
-        if is_done and not self._has_failed():
+        events = self.turn.trail.events
+        if is_done and not is_task_undone({(base_name(e.stage), find_rule_role(e.stage, e.payload)) for e in events}):
             yield Step(schema, FormStep.COMPLETED)
         elif loss := self._find_loss():
             yield Step(schema, loss, self.before.asked_field or "")
@@ -174,13 +175,6 @@ class _FormTurn:
             return FormStep.HANDED_OVER
         is_left = FORM_LEFT in self.stages or ClearCause.CANCEL in self.causes
         return FormStep.LEFT if is_left or self.before.last_schema not in (None, self.after.last_schema) else None
-
-    def _has_failed(self) -> bool:
-        """True if a task or tool of the turn failed, and no action ran."""
-        events = self.turn.trail.events
-        return is_task_undone(
-            {(base_name(event.stage), find_rule_role(event.stage, event.payload)) for event in events}
-        )
 
     def _is_completed(self, schema: int) -> bool:
         """True if the form was done: one that clears its fields then, by that; another one, by the user's yes."""

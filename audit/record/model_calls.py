@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from audit.models import CeLlmCallLog
 from audit.record.events import CALL_COLUMNS, EVENT_COLUMNS, IDS_PER_ROW, read_document
-from audit.record.prompt_redaction import PromptRedaction
+from audit.record.prompts import PromptRedaction
 from audit.record.sql_views import has_in_document
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.codec import dumps
@@ -84,21 +84,6 @@ def has_call_of(name: str) -> Q:
     return Q(model_calls__gt=0) & Q(has_in_document(f'{columns[1:-1]},"temperature":'))
 
 
-def _build_row(row: CeConversationHistory, call: Mapping[str, Any]) -> CeLlmCallLog:
-    """A call of a document as a row of the view, with the row that stores it."""
-    columns = {name: call[name] for name in CALL_COLUMNS if name != "cost"}
-    return CeLlmCallLog(
-        llm_call_id=row.pk * IDS_PER_ROW + int(call["no"]),
-        conversation_id=row.conversation_id,
-        turn_id=row.turn_id,
-        turn_no=row.turn_no,
-        config_version=row.config_version,
-        created_at=datetime.fromisoformat(call["created_at"]),
-        cost=None if call["cost"] is None else Decimal(str(call["cost"])),
-        **columns,
-    )
-
-
 def read_calls(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int, list[CeLlmCallLog]]:
     """The model calls of some turns, with those after their commits, in order. One query."""
     by_turn: dict[int, list[CeLlmCallLog]] = {}
@@ -107,7 +92,18 @@ def read_calls(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> dict[int,
     )
     for row in read_rows(rows.only(*EVENT_COLUMNS).order_by("history_id")):
         for call in list_calls(read_document(row.events)):
-            by_turn.setdefault(row.turn_no or 0, []).append(_build_row(row, call))
+            # As a row of the view.
+            row_of_call = CeLlmCallLog(
+                llm_call_id=row.pk * IDS_PER_ROW + int(call["no"]),
+                conversation_id=row.conversation_id,
+                turn_id=row.turn_id,
+                turn_no=row.turn_no,
+                config_version=row.config_version,
+                created_at=datetime.fromisoformat(call["created_at"]),
+                cost=None if call["cost"] is None else Decimal(str(call["cost"])),
+                **{name: call[name] for name in CALL_COLUMNS if name != "cost"},
+            )
+            by_turn.setdefault(row.turn_no or 0, []).append(row_of_call)
     return by_turn
 
 

@@ -1,8 +1,11 @@
-"""What became of a conversation, and of a form: declared here alone, and followed turn by turn."""
+"""What became of a conversation, and of a form: declared here alone, followed turn by turn, and searched for."""
 
 from collections.abc import Collection, Sequence, Set
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from django.db.models import Exists, OuterRef
+
+from audit.models import CeOutcome
 from audit.record.form_steps import FormStep, Step
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD, PERSON_WANTED
 from convengine.engine.turn.enums import Word
@@ -99,3 +102,45 @@ def follow_conversation(outcome: Outcome, turn: TurnResult, ends: Set[FormOutcom
     if not turn.is_committed or turn.has_task_failed or turn.asks:
         return Outcome.OPEN
     return Outcome.RESOLVED if turn.is_answered else outcome
+
+
+#: The form of a text that means any form.
+ANY_FORM = "FORM"
+
+
+class WantedOutcome(NamedTuple):
+    """An outcome that is searched for."""
+
+    outcome: str
+    #: None for the conversation; blank for any form.
+    form: str | None = None
+    #: None for any field.
+    field: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> "WantedOutcome":
+        """`RESOLVED`, `FORM/LEFT`, `2/LEFT` or `2/LEFT:phone`. Raises ValueError for another text."""
+        form, slash, rest = text.strip().partition("/")
+        if not slash:
+            return cls(Outcome(form.upper()).value)
+        outcome, colon, field = rest.partition(":")
+        schema = "" if form == ANY_FORM else str(int(form))
+        return cls(FormOutcome(outcome.upper()).value, schema, field if colon else None)
+
+    def __str__(self) -> str:
+        form = "" if self.form is None else f"{self.form or ANY_FORM}/"
+        return f"{form}{self.outcome}{'' if self.field is None else f':{self.field}'}"
+
+    @property
+    def where(self) -> Any:
+        """The condition on turns: the conversation or a form began in them, and became this."""
+        rows = CeOutcome.objects.filter(
+            conversation_id=OuterRef("conversation_id"), turn_no=OuterRef("turn_no"), outcome=self.outcome
+        )
+        if self.form is None:
+            rows = rows.filter(schema_id=CeOutcome.CONVERSATION)
+        elif self.form:
+            rows = rows.filter(schema_id=int(self.form))
+        else:
+            rows = rows.exclude(schema_id=CeOutcome.CONVERSATION)
+        return Exists(rows if self.field is None else rows.filter(field=self.field))

@@ -1,4 +1,4 @@
-"""Read events: turn by turn from the rows of the record, by keyset, never with a count of a large table."""
+"""Read events, turn by turn from the rows of the record, by keyset, never with a count of a large table."""
 
 import re
 import uuid
@@ -18,8 +18,13 @@ from audit.record.sql_views import has_in_document
 from audit.record.turn_index import has_stage
 from convengine.engine.stages import COMMON, STAGES, base_name
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
+from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import dumps
+from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.server.api.models import CeApiKey
+from convengine.server.database.unreadable import read_rows
+from convengine.server.interfaces.turn_reader import LifecycleMove
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The columns of a turn record in lists.
@@ -185,7 +190,6 @@ def _list_turn_numbers(
 
 
 def get_position(row: StoredEvent) -> EventPosition:
-    """The position of an event in its conversation."""
     return row.turn_no or 0, row.seq
 
 
@@ -245,3 +249,49 @@ def list_messages_not_understood(limit: int) -> list[str]:
     recorded = turns.filter(turn_id__in=[turn_id for (turn_id,) in events]).values_list("history_id", "user_input")
     newest = sorted({*without_intent, *recorded}, reverse=True)
     return list(dict.fromkeys(text.strip() for _, text in newest if text and text.strip()))[:limit]
+
+
+#: Turns that left the session unchanged.
+_UNDONE = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
+#: Changes outside of turns are few: an end by time or by a call, and reopenings.
+_OUTSIDE = 100
+
+
+def list_moves(conversation_id: uuid.UUID, first: int, last: int) -> list[LifecycleMove]:
+    """The changes in the turns from `first` to `last`, and after each of them, in order. Two queries.
+
+    Of the changes outside of turns, those among the newest 100 additions are read. A turn that failed or was
+    interrupted changed nothing, except that it may have become INTERRUPTED.
+    """
+    turns = CeConversationHistory.objects.filter(conversation_id=conversation_id, turn_no__gte=first, turn_no__lte=last)
+    # The index knows which of the turns changed it.
+    changing = read_rows(
+        turns.filter(has_stage(SESSION_LIFECYCLE)).defer(None).only(*EVENT_COLUMNS, "status").order_by("turn_no")
+    )
+    undone = {row.turn_no for row in changing if row.status in _UNDONE}
+    inside = [
+        move
+        for event in read_events(changing)
+        if event.stage == SESSION_LIFECYCLE
+        and ((move := _parse_move(event)).turn_no not in undone or move.end == Lifecycle.INTERRUPTED.value)
+    ]
+    additions = CeConversationHistory.additions.filter(conversation_id=conversation_id, turn_no=None)
+    newest = read_rows(additions.defer(None).only(*EVENT_COLUMNS).order_by("-history_id")[:_OUTSIDE])
+    outside = [_parse_move(event) for event in read_events(reversed(newest)) if event.stage == SESSION_LIFECYCLE]
+    # An event outside of turns names the last turn before it. The sort is stable.
+    fitting = (move for move in (*inside, *outside) if first <= move.turn_no <= last)
+    return sorted(fitting, key=lambda move: (move.turn_no, move.at))
+
+
+def _parse_move(event: StoredEvent) -> LifecycleMove:
+    """The change in an event. Outside of turns, its payload names the turn before it."""
+    payload = event.payload_json
+    turn_no = event.turn_no if event.turn_no is not None else int(payload.get("turn_no") or 0)
+    return LifecycleMove(
+        event.created_at, str(payload.get("from")), str(payload.get("to")), str(payload.get("reason")), turn_no
+    )
+
+
+def list_workspaces() -> list[str]:
+    """The names of the deployment's workspaces in order, with the default one always; one query."""
+    return sorted({"default", *CeApiKey.objects.order_by().values_list("workspace_id", flat=True).distinct()})

@@ -12,8 +12,8 @@ from typing import Any
 from django.db.models import Max
 
 from audit.models import CeChainBase, CeChainCut, CeLedger, CeMcpUserFeedback, CeTurnIndex
-from audit.models.chained import ChainedRow
 from audit.models.ledger import hash_ids
+from audit.models.sealed import ChainedRow
 from audit.seal import HEADER, JSON_COLUMNS, WORDS, read_seal
 from convengine.server.database.sql import database_time
 from convengine.server.sessions.models import CeConversationHistory

@@ -259,3 +259,8 @@ def _drop(state: Mapping[str, Json], parts: list[str]) -> dict[str, Json]:
         return {key: value for key, value in state.items() if key != first}
     inner = state.get(first)
     return {**state, first: _drop(inner, rest)} if isinstance(inner, Mapping) else dict(state)
+
+
+def dotted_path(pointer: str) -> str:
+    """A pointer in dotted form: `context.orderNumber`."""
+    return pointer.strip("/").replace("~1", "/").replace("~0", "~").replace("/", ".")

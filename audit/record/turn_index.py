@@ -102,7 +102,6 @@ def are_of_rows(entries: Sequence[IndexEntry], rows: Iterable[tuple[int, bool]])
 
 
 def insert_index_stmt(turn_id: UUID, at: datetime, index_entries: Sequence[IndexEntry]) -> Statement:
-    """Insert the entries of a turn."""
     sql = dialect()
     return Statement(_INSERT[sql.vendor], [sql.uuid_param(turn_id), sql.time_param(at), dumps(index_entries)])
 

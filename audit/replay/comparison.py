@@ -6,8 +6,8 @@ from itertools import islice
 from operator import itemgetter
 from typing import TypeVar
 
-from audit.narration.session_values import dotted_path
 from audit.record.events import Event
+from audit.record.session_state import dotted_path
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.text.difference import Difference, diff_json, list_opcodes
 from convengine.engine.turn.recording import drop_times

@@ -14,7 +14,7 @@ from audit.record.outcomes import FORM_ENDS, FORM_LOSSES, FormOutcome
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.measures import MEASURES, read_values
 from audit.reports.report import Dimension, Report, Selection, build_report
-from audit.reports.selection_form import ReportForm
+from audit.reports.report_request import ReportForm
 from audit.reports.topics import ANSWER, CHANNEL, DIMENSIONS, ERROR, INTENT, MODEL, RELEASE, STATE, STEP, UNKNOWN_STATE
 from convengine.engine.errors import RequestInvalid
 from convengine.server.api.authentication import get_api_key

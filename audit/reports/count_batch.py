@@ -13,9 +13,8 @@ from django.db import connection
 from django.utils import timezone
 
 from audit.models import CeTurnCount
-from audit.record.last_days import floor_hour
+from audit.record.days import find_day, floor_hour
 from audit.record.outcomes import FormOutcome
-from audit.reports.days import find_day
 
 #: The kinds that are counted by hour, too; all others, which have very many values, by day only.
 BY_HOUR = frozenset(

@@ -8,8 +8,8 @@ from uuid import UUID
 from django.db.models import Q
 
 from audit.models import CeOutcome, CeTurnCount, CeTurnIndex
+from audit.record.days import floor_hour
 from audit.record.form_steps import FORM_STAGES, FormStep, Step, split_steps
-from audit.record.last_days import floor_hour
 from audit.record.milestones import COMMITTED
 from audit.record.outcomes import FORM_ENDS, FormOutcome, Outcome, TurnResult, follow_conversation, has_bot_failed
 from audit.record.task_errors import TASK_STAGES, is_task_undone

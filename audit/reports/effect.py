@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from django.urls import reverse
 
-from audit.record.last_days import floor_hour
+from audit.record.days import floor_hour
 from audit.reports.cause import find_bad_turns, find_moved_turns
 from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, TASK_FAILED, Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change

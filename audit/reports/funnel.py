@@ -9,8 +9,7 @@ from django.db.models import Q
 
 from audit.models import CeTurnCount
 from audit.record.form_steps import FormStep, Step
-from audit.record.outcomes import FORM_LOSSES, FormOutcome
-from audit.record.wanted_outcome import WantedOutcome
+from audit.record.outcomes import FORM_LOSSES, FormOutcome, WantedOutcome
 from audit.reports.report import FORM_OUTCOMES, Selection, sum_values
 from convengine.engine.forms.asking import write_title
 from convengine.engine.forms.form import get_form
@@ -48,7 +47,6 @@ class Counts:
         return self.outcomes.get(kind, 0) if isinstance(kind, FormOutcome) else self.steps.get(kind, 0)
 
     def add(self, kind: FormStep | FormOutcome, turns: int) -> None:
-        """Note the count of a step or of an outcome."""
         if isinstance(kind, FormOutcome):
             self.outcomes[kind] = turns
         else:

@@ -11,9 +11,8 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
 from audit.models import CeCountProgress
-from audit.reports.chart import BarChart, draw_bars
+from audit.reports.chart import BarChart, ReleaseMark, draw_bars, mark_releases
 from audit.reports.measures import Measure
-from audit.reports.release_marks import ReleaseMark, mark_releases
 from audit.reports.report import (
     Period,
     Report,

@@ -15,16 +15,16 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeTurnCount
-from audit.record.last_days import floor_hour
-from audit.record.outcomes import FormOutcome
-from audit.reports.count_batch import find_oldest_hour
-from audit.reports.days import (
+from audit.record.days import (
     find_day,
     find_next_day,
     find_next_hour,
     find_next_month,
+    floor_hour,
     list_starts,
 )
+from audit.record.outcomes import FormOutcome
+from audit.reports.count_batch import find_oldest_hour
 from convengine.engine.turn.enums import TurnStatus
 
 #: No kind of the table: the turns by intent, in the numbers of a release.

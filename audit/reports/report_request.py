@@ -1,28 +1,106 @@
-"""What the pages of the reports share: the right, the filters, the tabs, numbers that are links, and files."""
+"""What the pages of the reports share: the right, the form of the filters, the tabs, linked numbers, and files."""
 
-import csv
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
+from django import forms
 from django.contrib import admin
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.timezone import localtime
+from django.utils.timezone import localdate, localtime
 
-from audit.export.cells import guard_cell
-from audit.record.workspaces import list_workspaces
+from audit.export.cells import format_rows
+from audit.record.days import choose_days
+from audit.record.queries import list_workspaces
 from audit.reports.measures import TURNS, Measure, Number
-from audit.reports.report import Selection
-from audit.reports.selection_form import ReportPageForm
+from audit.reports.report import Selection, choose_dates
+from convengine.engine.text.compare import code
+from convengine.engine.text.times import FIRST_YEAR, OUT_OF_RANGE
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.database.sql import database_time
+
+DAYS = ((1, "Today"), (7, "7 days"), (30, "30 days"), (90, "90 days"))
+_LONGEST = 200
+_LONGEST_PERIOD = timedelta(days=3660)
+_DATE = forms.DateInput(attrs={"type": "date"})
+
+
+class ReportForm(forms.Form):
+    """What the report is about; empty fields match everything."""
+
+    days = forms.TypedChoiceField(label="Period", choices=DAYS, coerce=int, required=False)
+    first = forms.DateField(
+        label="From", required=False, widget=_DATE, help_text="The first day, in place of the period."
+    )
+    last = forms.DateField(label="To", required=False, widget=_DATE, help_text="The last day; by default today.")
+    intent = forms.CharField(label="Intent", max_length=_LONGEST, required=False, help_text="After the turn.")
+    channel = forms.CharField(label="Channel", max_length=_LONGEST, required=False)
+    release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1, required=False)
+
+    def clean_first(self) -> date | None:
+        """The first day. Raises ValidationError for one that cannot be computed with in every time zone."""
+        first: date | None = self.cleaned_data["first"]
+        if first and first.year < FIRST_YEAR:
+            raise ValidationError(f"This day {OUT_OF_RANGE}")
+        return first
+
+    def clean(self) -> dict[str, Any]:
+        """A range must be in order, have begun, and not be longer than ten years."""
+        first, last = self.cleaned_data.get("first"), self.cleaned_data.get("last")
+        if first and first > localdate():
+            self.add_error("first", "The first day must not be after today.")
+        if last and not self.data.get("first"):
+            self.add_error("first", "Enter the first day, too.")
+        if first and last and last < first:
+            self.add_error("last", "The last day must not be before the first one.")
+        if first and (last or localdate()) - first > _LONGEST_PERIOD:
+            self.add_error("first", "Choose at most ten years.")
+        return self.cleaned_data
+
+    def select(self, now: datetime, workspace: str = "") -> Selection:
+        """The selection. A field that is not valid limits nothing; without a valid period, the last seven days.
+
+        `workspace` takes the place of the field.
+        """
+        cleaned = self.cleaned_data
+        since, until = choose_days(cleaned.get("days") or 7, now)
+        if first := cleaned.get("first"):
+            since, until = choose_dates(first, cleaned.get("last") or localdate(), now)
+        return Selection(
+            since,
+            until,
+            workspace or cleaned.get("workspace") or "",
+            channel=cleaned.get("channel") or "",
+            intent=code(cleaned.get("intent")),
+            release=cleaned.get("release"),
+        )
+
+
+class ReportPageForm(ReportForm):
+    """The form of the pages, whose readers see all workspaces; callers of the API see their own."""
+
+    workspace = forms.CharField(label="Workspace", max_length=_LONGEST, required=False)
+
+    def __init__(self, given: dict[str, Any], workspaces: list[str]) -> None:
+        super().__init__(given)
+        self.workspaces = workspaces
+        self.fields["workspace"].widget.attrs |= {"list": "workspace_names", "autocomplete": "off"}
+        if len(workspaces) < 2 and not given.get("workspace"):
+            del self.fields["workspace"]
+
+    @property
+    def has_more_filters(self) -> bool:
+        """True if any filter besides the period is given; the page shows them then."""
+        return any(self.data.get(name) for name in self.fields if name != "days")
+
 
 #: The parameters that choose a file of a page.
 FORMAT, PART = "format", "part"
@@ -83,12 +161,8 @@ class ReportRequest:
 
     def answer_csv(self, name: str, header: Sequence[str], rows: Iterable[Iterable[Any]]) -> HttpResponse:
         """A table as a file, with cells that no spreadsheet takes for formulas."""
-        response = HttpResponse(content_type="text/csv; charset=utf-8")
-        response["Content-Disposition"] = f'attachment; filename="{name}.csv"'
-        writer = csv.writer(response)
-        writer.writerow(header)
-        writer.writerows([guard_cell(cell) for cell in row] for row in rows)
-        return response
+        headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+        return HttpResponse(format_rows([header, *rows]), content_type="text/csv; charset=utf-8", headers=headers)
 
     def answer_svg(self, chart: ChartFile, template: str, context: Mapping[str, Any]) -> HttpResponse:
         """A chart as a drawing with its title, in colours of its own."""

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from django.db.models import BooleanField
+from django.db.models.expressions import RawSQL
 from django.utils.text import capfirst
 
-from audit.models import CeMcpUserFeedback, CeTurnCount
-from audit.reports.comments import build_comments
+from audit.access_log.write import log_access
+from audit.models import CeAccessLog, CeMcpUserFeedback, CeTurnCount
 from audit.reports.measures import (
     CONVERSATIONS,
     COST,
@@ -33,7 +35,7 @@ from audit.reports.measures import (
     Measure,
     Unit,
 )
-from audit.reports.report import Dimension
+from audit.reports.report import Dimension, Selection
 from audit.reports.report_request import ReportRequest
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
@@ -42,6 +44,34 @@ from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY
 from convengine.server.admin_site.record_columns import find_row_name, get_options, name_intent, row_url
 from convengine.server.interfaces.configuration import configuration
+
+_MOST_COMMENTS = 20
+#: In the spelling of the partial index, which databases do not recognise with parameters.
+_HAS_COMMENT = RawSQL("NOT (comment = '' AND correction = '')", [], output_field=BooleanField())
+
+
+def build_comments(wanted: ReportRequest) -> dict[str, Any]:
+    """The newest comments of the report. Reading them is logged."""
+    log_access(wanted.request, CeAccessLog.Kind.SEARCH, search="report of feedback")
+    return {"comments": read_comments(wanted.selection)}
+
+
+def read_comments(selection: Selection) -> list[CeMcpUserFeedback]:
+    """The newest comments and corrections, at most 20, without replaced ones. One query by an index."""
+    filters: dict[str, Any] = {
+        "conversation__workspace_id": selection.workspace,
+        "conversation__channel": selection.channel,
+        "intent_code": selection.intent,
+    }
+    given = CeMcpUserFeedback.objects.filter(
+        replaced_at=None,
+        created_at__gte=selection.since,
+        created_at__lt=selection.until,
+        **{name: value for name, value in filters.items() if value},
+    )
+    if selection.release is not None:
+        given = given.filter(config_version=selection.release)
+    return list(given.filter(_HAS_COMMENT).order_by("-created_at")[:_MOST_COMMENTS])
 
 
 def _name_all(*measures: Measure) -> frozenset[str]:

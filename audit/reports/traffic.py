@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from django.db.models import Q
 
 from audit.models import CeTurnCount
-from audit.record.last_days import choose_days
+from audit.record.days import choose_days
 from audit.record.milestones import Milestone
 from audit.reports.report import Selection, sum_values
 from convengine.server.database.sql import database_time

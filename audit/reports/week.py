@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from audit.models import CeInboxGroup
-from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD, order_groups
-from audit.record.last_days import WEEK, choose_days
+from audit.models.inbox import ORDER_OF_NOT_UNDERSTOOD, order_groups
+from audit.record.days import WEEK, choose_days
 from audit.reports.effect import RATES, ReleaseGroup, find_turning_point, group_releases, judge_rate, list_effects
 from audit.reports.funnel import build_funnels
 from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, OUTCOMES, TASK_FAILED, Measure

@@ -11,9 +11,9 @@ from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.parameters import read_page_size, require_valid
-from audit.api.views import LinesRenderer
-from audit.export.evidence.view import answer_file, build_api_order
+from audit.api.parameters import read_page_size, refuse_cursor, require_valid
+from audit.api.serializers import LinesRenderer
+from audit.export.view import answer_file, build_api_order
 from audit.record.model_calls import sum_call_costs
 from audit.search.export import CONTENT_TYPES, CSV, EVIDENCE, FoundTurnSerializer, collect_evidence, stream_file
 from audit.search.form import FindForm
@@ -155,7 +155,5 @@ def _read_cursor(request: Request) -> Cursor | None:
         return None
     cursor = Cursor.read(text)
     if cursor is None:
-        raise RequestInvalid(
-            fields={"cursor": [f"{text!r} is not a cursor of this endpoint. Use one from `next` or `previous`."]}
-        )
+        raise refuse_cursor(text)
     return cursor

@@ -74,8 +74,6 @@ _COLUMNS: Mapping[str, Column] = {
 
 
 class Filter(NamedTuple):
-    """One filter."""
-
     #: A condition on turn records, equivalent to the source; every turn where the source only narrows.
     where: Condition = Q()
     source: Source | None = None

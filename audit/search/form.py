@@ -13,10 +13,8 @@ from django.utils.timezone import get_current_timezone_name, localtime
 from audit.models import CeMcpUserFeedback
 from audit.record.form_steps import FormStep, Step
 from audit.record.milestones import Milestone
-from audit.record.outcomes import FormOutcome, Outcome
-from audit.record.wanted_outcome import WantedOutcome
-from audit.search.query import CONVERSATIONS, TURNS, SearchQuery
-from audit.search.text_query import TextQuery
+from audit.record.outcomes import FormOutcome, Outcome, WantedOutcome
+from audit.search.query import CONVERSATIONS, TURNS, SearchQuery, TextQuery
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
 from convengine.engine.stages import STAGES
 from convengine.engine.text.compare import code, storable

@@ -16,11 +16,10 @@ from django.template.response import TemplateResponse
 
 from audit.access_log.write import log_access
 from audit.export.evidence.collect import EvidenceOrder
-from audit.export.evidence.view import answer_file
+from audit.export.view import answer_file
 from audit.models import CeAccessLog, CeSavedSearch
-from audit.record.form_steps import Step
 from audit.record.outcomes import Outcome
-from audit.record.workspaces import list_workspaces
+from audit.record.queries import list_workspaces
 from audit.search.export import CONTENT_TYPES, EVIDENCE, collect_evidence, stream_file
 from audit.search.form import GROUPS, TIMES, FindPageForm
 from audit.search.query import CONVERSATIONS, SearchQuery
@@ -221,14 +220,12 @@ def _describe_value(form: FindPageForm, name: str) -> str:
     if name == "outcome" and code(given) in list(Outcome):
         return _add_code(Outcome(code(given)).label, code(given))
     if name == "step" and form.is_valid():
-        return _add_code(_describe_step(form.cleaned_data["step"]), given)
+        # As in "Asked: phone, of Refund".
+        step = form.cleaned_data["step"]
+        title = find_row_name(OutputSchema.table, step.schema)
+        ends = (f": {step.field}" if step.field else "", f", of {title}" if title else "")
+        return _add_code(f"{step.kind.label}{''.join(ends)}", given)
     return str(dict(getattr(form.fields[name], "choices", ())).get(given, given))
-
-
-def _describe_step(step: Step) -> str:
-    """A step of a form: `Asked: phone, of Refund`."""
-    form = find_row_name(OutputSchema.table, step.schema)
-    return f"{step.kind.label}{f': {step.field}' if step.field else ''}{f', of {form}' if form else ''}"
 
 
 def _add_code(label: str, given: str) -> str:

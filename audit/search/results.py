@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from audit.addresses import timeline_url, turn_url
 from audit.record.model_calls import sum_call_costs
-from audit.search.text_query import TextQuery
+from audit.search.query import TextQuery
 from audit.search.walk import TurnMatch
-from audit.timeline.addresses import timeline_url, turn_url
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
@@ -27,8 +27,6 @@ _COLUMNS = (
 
 
 class TurnLine(NamedTuple):
-    """One turn."""
-
     turn: CeConversationHistory
     user_text: SafeString
     answered: SafeString

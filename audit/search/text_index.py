@@ -14,8 +14,8 @@ from django.db.models.expressions import RawSQL
 from django.db.models.fields import BooleanField
 
 from audit.models import CeTurnText
+from audit.search.query import TextQuery, distinct_words, turn_text
 from audit.search.sources import COUNT_LIMIT, Batch, Candidate, narrow_by_number
-from audit.search.text_query import TextQuery, distinct_words, turn_text
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -114,8 +114,10 @@ class TextSource:
         span = _SPAN
         while position < mark if newer else position > 0:
             first, last = (position + 1, min(position + span, mark)) if newer else (position - span, position - 1)
-            numbers = self._find_in_range(first, last)
-            if numbers is None:
+            rows = self._matching_rows().filter(history_id__gte=first, history_id__lte=last)
+            numbers = list(rows.values_list("history_id", flat=True)[: _MOST + 1])
+            if len(numbers) > _MOST:
+                # Too many to sort.
                 span //= 4
             elif numbers:
                 candidates = [Candidate(number, number) for number in sorted(numbers, reverse=not newer)]
@@ -123,12 +125,6 @@ class TextSource:
             else:
                 position, span = last if newer else first, span * 4
         return None
-
-    def _find_in_range(self, first: int, last: int) -> list[int] | None:
-        """The unsorted hits among these numbers. Returns None if they are too many to sort."""
-        rows = self._matching_rows().filter(history_id__gte=first, history_id__lte=last)
-        numbers = list(rows.values_list("history_id", flat=True)[: _MOST + 1])
-        return None if len(numbers) > _MOST else numbers
 
     def _matching_rows(self) -> QuerySet[Any]:
         """The indexed turns with all words and beginnings of the query, in any order."""

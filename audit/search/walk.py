@@ -12,9 +12,8 @@ from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 from audit.search.filters import Filter, build_filters
-from audit.search.query import CONVERSATIONS, SearchQuery
+from audit.search.query import CONVERSATIONS, SearchQuery, turn_text
 from audit.search.sources import COUNT_LIMIT, Candidate, OrderedSource, Source, turns_source
-from audit.search.text_query import turn_text
 from convengine.server.sessions.models import CeConversationHistory
 
 _CURSOR = re.compile(r"([on])([a-z])(\d{1,18})")
@@ -38,8 +37,6 @@ class Cursor(NamedTuple):
 
 
 class TurnMatch(NamedTuple):
-    """A matching turn."""
-
     position: int
     history_id: int
     conversation_id: UUID

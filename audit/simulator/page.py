@@ -19,11 +19,9 @@ from audit.export.scenario.turn_entries import export_expected_response, format_
 from audit.models import CeAccessLog
 from audit.record.document import list_unstored_events
 from audit.record.events import expand_events
-from audit.simulator.play import PlayedLine, play_lines, read_summaries
+from audit.simulator.play import PlayedLine, RecordedAnswer, find_recorded_answers, play_lines, read_summaries
 from audit.simulator.posted import Posted, SentMessage
-from audit.simulator.recorded import RecordedAnswer, find_recorded_answers
-from audit.timeline.explained_turn import explain_played_turn
-from audit.timeline.phrase_accounts import build_phrase_accounts, has_compared_phrases
+from audit.timeline.explained_turn import build_phrase_accounts, explain_played_turn, has_compared_phrases
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.difference import Difference

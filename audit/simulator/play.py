@@ -1,10 +1,12 @@
-"""Play the lines of a simulated conversation from the start; nothing is stored."""
+"""Play the lines of a simulated conversation from the start; nothing is stored. Stored answers are offered as stubs."""
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from audit.narration.decisions import role_label
 from audit.narration.wording import label_row
@@ -24,11 +26,13 @@ from convengine.play import play, scenario
 from convengine.play.comparison import Aspect, Summary, compare_turns, summarise
 from convengine.play.play import Message, PlayedConversation, PlayedTurn
 from convengine.play.seen_turn import PortCall
-from convengine.play.stub_documents import ADDRESS, CallName, export_call, read_stub_answer
+from convengine.play.stub_documents import ADDRESS, CallName, export_answers, export_call, read_stub_answer
 from convengine.play.stubs import ScenarioStubs
 from convengine.server.admin_site.record_columns import answer_text, describe_named_position
 from convengine.server.channels.answers import read_answer
 from convengine.server.channels.contract import Provider
+from convengine.server.sessions.models import CeConversationHistory
+from convengine.server.turns.stored_recording import read_recording
 
 _KINDS = {"model": "Model", "task": "Task", "tool": "Tool", "container": "Data source"}
 
@@ -183,3 +187,43 @@ def read_summaries(text: str) -> list[Mapping[str, Json]]:
     if not isinstance(summaries, list):
         return []
     return [summary if isinstance(summary, dict) else {} for summary in summaries]
+
+
+#: How many turns are read, and how many different answers are offered.
+_READ, _OFFERED = 100, 3
+
+
+@dataclass(frozen=True)
+class RecordedAnswer:
+    """A recorded answer, and its turn."""
+
+    text: str
+    is_failure: bool
+    conversation_id: UUID
+    turn_no: int
+    at: datetime
+
+
+def find_recorded_answers(call: CallName) -> list[RecordedAnswer]:
+    """The newest different answers to calls of these names. One query."""
+    answers: dict[tuple[str, bool], RecordedAnswer] = {}
+    for answer in _read_answers(call):
+        answers.setdefault((answer.text, answer.is_failure), answer)
+        if len(answers) == _OFFERED:
+            break
+    return list(answers.values())
+
+
+def _read_answers(call: CallName) -> Iterator[RecordedAnswer]:
+    turns: Any = CeConversationHistory.objects.filter(recording__isnull=False)
+    if call.section == "llm":
+        turns = turns.filter(model_calls__gt=0)
+    turns = turns.only("conversation_id", "turn_no", "created_at", "recording").order_by("-history_id")
+    for turn in turns[:_READ]:
+        try:
+            tape = read_recording(turn.recording).tape
+        except ValueError:
+            continue
+        for section, stub in export_answers(PortCall(*entry) for entry in tape):
+            if section == call.section and call.fits(stub):
+                yield RecordedAnswer(*read_stub_answer(stub), turn.conversation_id, turn.turn_no or 0, turn.created_at)

@@ -21,6 +21,14 @@ MAX_LINES = 50
 _CHANNEL = 64
 
 
+def find_message_problem(text: str) -> str:
+    """Why a text cannot be sent as a message, or blank."""
+    limit = conf.get("MAX_MESSAGE_BYTES")
+    if not text.strip():
+        return "The message is empty. Enter a message."
+    return f"The message is longer than {limit} bytes. Enter a shorter message." if len(text.encode()) > limit else ""
+
+
 class SentMessage(NamedTuple):
     """A message of the conversation, with its input parameters as JSON; blank for none."""
 

@@ -1,10 +1,10 @@
-"""A page of a conversation's timeline: turns as cards, and between them days, pauses, lifecycle changes and
-releases.
+"""A page of a conversation's timeline: turns as cards with warnings, and what became of their answers on a channel;
+between them days, pauses, lifecycle changes and releases.
 """
 
 import uuid
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -12,19 +12,107 @@ from typing import Any, NamedTuple
 from django.utils.timesince import timesince
 from django.utils.timezone import localtime
 
+from audit import addresses
+from audit.models import CeTurnIndex
 from audit.narration.phrases import ROUTINE_MOVES, find_phrase
 from audit.narration.wording import label_row
-from audit.record.lifecycle import list_moves
+from audit.record.queries import list_moves, read_turns
 from audit.record.turn_index import read_deciding_rows
-from audit.timeline import addresses
-from audit.timeline.deliveries import Delivery, read_deliveries
-from audit.timeline.warnings import NOT_STORED, TurnWarning, count_stages, list_warnings
+from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_ERROR, STEP_EXIT
+from convengine.engine.stages import base_name
+from convengine.engine.steps.actions.stages import GUARDRAIL_DENY, PENDING_ACTION_FAILED
+from convengine.engine.steps.responses.stages import RESPONSE_MAPPING_NOT_FOUND
+from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VIOLATION
+from convengine.engine.steps.tools.stages import MCP_TOOL_ERROR, TOOL_ORCHESTRATION_ERROR
 from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn.enums import Lifecycle
+from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import lifecycle_label, state_label
+from convengine.engine.turn.stage import Stage
+from convengine.server.admin.masking import current_redaction
 from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name, name_intent
+from convengine.server.channels.models import CeChannelMessage
 from convengine.server.interfaces.turn_reader import LifecycleMove
+from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.sessions.models import CeConversationHistory
+
+#: The best first.
+_STATES = ("read", "delivered", "sent", "waiting", "failed")
+_STATES_BY_STATUS: Mapping[str, str] = {OutboxStatus.PENDING: "waiting", OutboxStatus.FAILED: "failed"}
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """The state of an answer, and the error of the last attempt to send it."""
+
+    state: str
+    error: str = ""
+
+
+def read_deliveries(conversation_id: uuid.UUID, turn_ids: Collection[uuid.UUID]) -> dict[Any, Delivery]:
+    """What became of the answer of each turn that sent one: the worst of its messages. One query."""
+    rows = CeChannelMessage.objects.filter(conversation_id=str(conversation_id), turn_id__in=turn_ids)
+    worst: dict[Any, Delivery] = {}
+    for row in rows.order_by("pk").only("turn_id", "status", "receipt", "error"):
+        state = _STATES_BY_STATUS.get(row.status) or row.receipt or "sent"
+        before = worst.get(row.turn_id)
+        if before is None or _STATES.index(state) > _STATES.index(before.state):
+            worst[row.turn_id] = Delivery(state, current_redaction().text(row.error) if row.error else "")
+    return worst
+
+
+#: Stages with a warning, and its text.
+WARNINGS: Mapping[Stage, str] = {
+    STEP_ERROR: "A step failed",
+    GUARDRAIL_DENY: "The guardrail denied a request",
+    STATE_GRAPH_VIOLATION: "The state graph does not allow a move of this turn",
+    RESPONSE_MAPPING_NOT_FOUND: "No answer fits",
+    PENDING_ACTION_FAILED: "An action failed",
+    TOOL_ORCHESTRATION_ERROR: "A tool failed",
+    MCP_TOOL_ERROR: "A tool failed",
+}
+INCOMPLETE, UNCLOSED = "AUDIT_INCOMPLETE", "UNCLOSED_STEP"
+#: Of a turn with this end only its record was stored.
+NOT_STORED = (TurnStatus.FAILED.value, TurnStatus.INTERRUPTED.value)
+_FRAME = (STEP_ENTER, STEP_EXIT, STEP_ERROR)
+#: A turn with its timing came to its end.
+_TIMING_STAGE = PIPELINE_TIMING
+
+
+@dataclass(frozen=True)
+class TurnWarning:
+    code: str
+    text: str
+
+
+def count_stages(turns: Sequence[CeConversationHistory]) -> Mapping[int, Counter[str]]:
+    """How often stages with a warning occur in some turns; two queries. Turns that were not stored are read whole."""
+    by_turn = {turn.turn_id: turn.turn_no for turn in turns if turn.turn_id}
+    rare = CeTurnIndex.objects.filter(
+        turn_id__in=list(by_turn), kind=CeTurnIndex.STAGE, value__in=[str(stage) for stage in WARNINGS]
+    )
+    counts: dict[int, Counter[str]] = defaultdict(Counter)
+    for turn_id, stage in rare.values_list("turn_id", "value"):
+        counts[by_turn[turn_id] or 0][stage] += 1
+    failed = [turn.turn_no for turn in turns if turn.status in NOT_STORED and turn.turn_no is not None]
+    if failed:
+        for event in read_turns(turns[0].conversation_id, failed):
+            counts[event.turn_no or 0][base_name(event.stage)] += 1
+    return counts
+
+
+def list_warnings(record: CeConversationHistory, counts: Mapping[str, int]) -> Iterator[TurnWarning]:
+    """The warnings of a turn, from its record and its stage counts."""
+    for stage, text in WARNINGS.items():
+        if counts.get(stage):
+            yield TurnWarning(str(stage), text)
+    if record.audit_incomplete:
+        yield TurnWarning(INCOMPLETE, "An event of the turn could not be stored")
+    enter, *ends = (counts.get(stage, 0) for stage in _FRAME)
+    closed = sum(ends)
+    # The ends of steps of a normal turn may have been filtered out completely.
+    if enter > closed and (closed or record.status in NOT_STORED) and not counts.get(_TIMING_STAGE):
+        yield TurnWarning(UNCLOSED, "A step started but did not finish")
+
 
 #: Turns per page.
 WINDOW_SIZE = 16
@@ -47,16 +135,12 @@ class TurnWindow(NamedTuple):
 
 @dataclass(frozen=True)
 class DecidingRow:
-    """A deciding row by name."""
-
     name: str
     url: str
 
 
 @dataclass(frozen=True)
 class TurnCard:
-    """One turn."""
-
     record: Any
     answer: str
     look: str

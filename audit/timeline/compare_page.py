@@ -1,32 +1,98 @@
-"""The comparison page of two turns."""
+"""The pages that compare: two turns, turns with their replays, a row as it was with the present one, and releases."""
 
 import re
 import uuid
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
+from audit import addresses
 from audit.access_log.write import log_access
-from audit.models import CeAccessLog
+from audit.addresses import OF_A_TURN
+from audit.models import CeAccessLog, CeTurnIndex
 from audit.narration import narrate_turn
 from audit.narration.wording import name_rows
 from audit.replay.comparison import compare_events
-from audit.timeline import addresses
+from audit.replay.replay import MAX_TURNS, replay_turn
 from audit.timeline.explained_turn import find_release
-from audit.timeline.read_turn import TurnReading, read_turn
+from audit.timeline.read_turn import TurnReading, read_record, read_turn
+from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import VIEW, page
-from convengine.server.admin_site.record_columns import answer_text, badge_class, release_link
+from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name, release_link
+from convengine.server.database.unreadable import read_rows
+from convengine.server.interfaces.release_history import release_history
 from convengine.server.sessions.models import CeConversationHistory
+
+
+@page(f"{OF_A_TURN}row/", of="audit.CeAudit", right=VIEW, name="row", methods=["GET"], from_replica=True)
+def show_row(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
+    """The row of `?table=` and `?row=`. Deleted rows are shown too."""
+    rows = release_history()
+    table, pk = request.GET.get("table", ""), request.GET.get("row", "")
+    record = read_record(conversation_id, turn_no)
+    try:
+        right = rows.right_to_read(table)
+    except KeyError:
+        raise Http404("The configuration has no such table.") from None
+    require_right(request, right)
+    log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
+    comparison = rows.then_and_now(table, pk, record.config_version)
+    if comparison is None:
+        raise Http404("This row does not exist.")
+    roles = CeTurnIndex.objects.filter(turn_id=record.turn_id, kind=table, value=pk)
+    context = _row_page_context(model_admin, request, record, f"{comparison.name} as it was") | {
+        "title": f"{comparison.name} in turn {turn_no}",
+        "row": comparison,
+        "about": find_row_name(table, pk),
+        "roles": [role.replace("_", " ").lower() for role in roles.order_by("id").values_list("role", flat=True)[:1]],
+    }
+    return TemplateResponse(request, "audit/row.html", context)
+
+
+@page(f"{OF_A_TURN}between/", of="audit.CeAudit", right=VIEW, name="between", methods=["GET"], from_replica=True)
+def show_releases_between(
+    model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int
+) -> HttpResponse:
+    """The releases between the turn of `?since=` and this one, with their changes."""
+    record = read_record(conversation_id, turn_no)
+    require_right(request, "config_admin.view_cerelease")
+    since = addresses.read_number(request.GET.get("since", ""))
+    if since is None:
+        raise Http404("Name the first turn to compare: ?since=1.")
+    earlier = read_record(conversation_id, since)
+    log_access(request, CeAccessLog.Kind.AS_IT_WAS, conversation_id, turn_no)
+    first, last = sorted((earlier, record), key=lambda turn: turn.turn_no)
+    behind = addresses.read_number(request.GET.get("behind", ""))
+    low, high = sorted((first.config_version, last.config_version))
+    releases, more = release_history().between(low, high, behind)
+    context = _row_page_context(model_admin, request, last, f"Changed since turn {first.turn_no}") | {
+        "title": f"Between turn {first.turn_no} and turn {last.turn_no}",
+        "first": first,
+        "releases": releases,
+        "back": first.config_version > last.config_version,
+        "older_url": f"?since={since}&behind={more}" if more else "",
+        "newest_url": f"?since={since}" if behind else "",
+    }
+    return TemplateResponse(request, "audit/between.html", context)
+
+
+def _row_page_context(
+    model_admin: Any, request: HttpRequest, record: CeConversationHistory, page: str
+) -> dict[str, Any]:
+    return {
+        **addresses.page_context(model_admin, request, page, record.conversation_id, record.turn_no),
+        "record": record,
+        "turn_url": addresses.turn_url(record.conversation_id, record.turn_no),
+    }
+
 
 #: A turn: the conversation's ID, a point, and the number.
 _PICK = re.compile(r"^([0-9a-fA-F-]{32,36})\.(\d{1,9})$")
 
 
 class Selection(NamedTuple):
-    """One side."""
-
     conversation_id: uuid.UUID
     turn_no: int
 
@@ -100,3 +166,50 @@ def _summarise_turn(reading: TurnReading) -> dict[str, Any]:
         "url": addresses.turn_url(record.conversation_id, record.turn_no),
         "account": ["".join(name_rows(each.parts, release)) for each in narrate_turn(reading.events, release)],
     }
+
+
+@page(f"{OF_A_TURN}replay/", of="audit.CeAudit", right=VIEW, name="replay", methods=["GET"], from_replica=True)
+def show_turn_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID, turn_no: int) -> HttpResponse:
+    record = next(iter(read_rows(_select_turns(conversation_id).filter(turn_no=turn_no)[:1])), None)
+    if record is None:
+        raise Http404(f"This conversation has no turn {turn_no}.")
+    log_access(request, CeAccessLog.Kind.REPLAY, conversation_id, turn_no)
+    outcome = replay_turn(record)
+    differ = outcome.turn is not None and outcome.answers[0] != outcome.answers[1]
+    context = {
+        **addresses.page_context(model_admin, request, "Replay", conversation_id, turn_no),
+        "title": f"Replay of turn {turn_no}",
+        "record": record,
+        "outcome": outcome,
+        "answers": [answer_text(each) or str(each or "no answer") for each in outcome.answers] if differ else [],
+        "look": badge_class(record.status),
+        "all": request.GET.get("all") == "1",
+        "turn_url": addresses.turn_url(conversation_id, turn_no),
+        "conversation_id": conversation_id,
+    }
+    return TemplateResponse(request, "audit/replay.html", context)
+
+
+@page(
+    "<uuid:conversation_id>/replay/", of="audit.CeAudit", right=VIEW, name="replays", methods=["GET"], from_replica=True
+)
+def show_conversation_replay(model_admin: Any, request: HttpRequest, conversation_id: uuid.UUID) -> HttpResponse:
+    """Turns of a conversation, each replayed; in pages."""
+    log_access(request, CeAccessLog.Kind.REPLAY, conversation_id)
+    start = addresses.read_number(request.GET.get("behind", "")) or 0
+    records = read_rows(_select_turns(conversation_id).filter(turn_no__gt=start).order_by("turn_no")[: MAX_TURNS + 1])
+    outcomes = [replay_turn(record) for record in records[:MAX_TURNS]]
+    context = {
+        **addresses.page_context(model_admin, request, "Replay", conversation_id),
+        "title": "Replay of the conversation",
+        "outcomes": outcomes,
+        "equal": sum(outcome.is_equal for outcome in outcomes),
+        "more": records[MAX_TURNS - 1].turn_no if len(records) > MAX_TURNS else None,
+        "timeline_url": addresses.timeline_url(conversation_id),
+        "conversation_id": conversation_id,
+    }
+    return TemplateResponse(request, "audit/replays.html", context)
+
+
+def _select_turns(conversation_id: uuid.UUID) -> Any:
+    return CeConversationHistory.objects.filter(conversation_id=conversation_id).defer(None)

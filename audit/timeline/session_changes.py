@@ -55,8 +55,6 @@ def _read(state: Mapping[str, Json], path: Iterable[Any]) -> Json:
 
 
 class StepChanges(NamedTuple):
-    """The changes of one step."""
-
     step: str
     #: Changes that matter to users, and those that matter only to the engine.
     telling: Sequence[Difference]

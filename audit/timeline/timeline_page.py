@@ -10,13 +10,12 @@ from django.urls import reverse
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
 
+from audit import addresses
 from audit.access_log.write import log_access
-from audit.export.scenario.document import build_scenario, leave_out_rows, make_yaml_response
+from audit.export.scenario.document import build_passing_scenario, build_scenario, leave_out_rows, make_yaml_response
 from audit.export.scenario.recorded_turns import NotExportable, read_recorded_turns
-from audit.export.scenario.trial import build_passing_scenario
-from audit.live.cursor import END, StreamCursor
+from audit.live.messages import END, StreamCursor
 from audit.models import CeAccessLog
-from audit.timeline import addresses
 from audit.timeline.cards import WINDOW_SIZE, TurnWindow, build_items, find_turn_at, read_window
 from convengine.engine.text.times import is_in_calendar
 from convengine.engine.turn.codec import dumps

@@ -3,7 +3,6 @@
 The steps are a waterfall: start, duration and failures.
 """
 
-import json
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,24 +14,35 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.safestring import SafeString
 
+from audit import addresses
 from audit.access_log.write import log_access
+from audit.addresses import OF_A_TURN
 from audit.models import CeAccessLog, CeMcpUserFeedback
 from audit.narration import narrate_turn
-from audit.narration.session_values import excerpt_value
+from audit.narration.wording import excerpt_value
 from audit.record.events import Event
 from audit.record.trace import build_steps
-from audit.timeline import addresses
-from audit.timeline.addresses import OF_A_TURN
-from audit.timeline.deliveries import read_deliveries
-from audit.timeline.explained_turn import explain_events, find_release
-from audit.timeline.phrase_accounts import build_phrase_accounts, has_compared_phrases
-from audit.timeline.read_turn import TurnReading, read_model_calls, read_neighbours, read_turn
+from audit.timeline.cards import NOT_STORED, list_warnings, read_deliveries
+from audit.timeline.explained_turn import (
+    FAMILIES,
+    TurnFilter,
+    build_phrase_accounts,
+    explain_events,
+    find_release,
+    has_compared_phrases,
+)
+from audit.timeline.read_turn import (
+    TurnReading,
+    find_teach_url,
+    list_used_rows,
+    list_word_links,
+    read_model_calls,
+    read_neighbours,
+    read_turn,
+)
 from audit.timeline.session_changes import unsaved_changes
-from audit.timeline.turn_filter import FAMILIES, TurnFilter
-from audit.timeline.used_rows import list_used_rows
-from audit.timeline.warnings import NOT_STORED, list_warnings
-from audit.timeline.word_links import find_teach_url, list_word_links
 from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
+from convengine.engine.rules.conditions.values import write_text
 from convengine.engine.stages import family_of
 from convengine.engine.steps.tools.stages import (
     MCP_DB_SQL_EXECUTION,
@@ -191,8 +201,6 @@ _MIN_WIDTH = 0.4
 
 @dataclass(frozen=True)
 class Bar:
-    """One step."""
-
     step: str
     #: OK, ERROR, or RUNNING for one without an end.
     status: str
@@ -253,8 +261,6 @@ _USUAL_VALUES: Mapping[str, Any] = {"outcome": "Continue", "durationMs": 0}
 
 @dataclass(frozen=True)
 class EventLine:
-    """One event."""
-
     seq: int
     at_ms: int
     step: str
@@ -271,7 +277,7 @@ def build_lines(events: Sequence[Event], turn_filter: TurnFilter) -> Iterator[Ev
     for event in events:
         family = family_of(event.row.stage)
         payload = {key: value for key, value in event.payload.items() if key != _META}
-        text = _payload_text(payload)
+        text = write_text(payload) if payload else ""
         if start is not None and turn_filter.admits(family, event.row.stage, event.step or "", text):
             yield EventLine(
                 event.row.seq,
@@ -279,19 +285,16 @@ def build_lines(events: Sequence[Event], turn_filter: TurnFilter) -> Iterator[Ev
                 event.step or "",
                 event.row.stage,
                 find_stage(event.name).help if family else "",
-                shorten(_payload_text(_drop_usual_values(payload)) if event.name in _FRAME else text, _SHOWN),
+                shorten(_write_unusual_values(payload) if event.name in _FRAME else text, _SHOWN),
                 is_error(event.row.stage),
                 family,
             )
 
 
-def _payload_text(payload: Mapping[str, Any]) -> str:
-    return json.dumps(payload, ensure_ascii=False, default=str) if payload else ""
-
-
-def _drop_usual_values(payload: Mapping[str, Any]) -> dict[str, Any]:
-    """The details of a start or an end of a step."""
-    return {key: value for key, value in payload.items() if key in _USUAL_VALUES and value != _USUAL_VALUES[key]}
+def _write_unusual_values(payload: Mapping[str, Any]) -> str:
+    """The details of a start or an end of a step; blank for a usual one."""
+    details = {key: value for key, value in payload.items() if key in _USUAL_VALUES and value != _USUAL_VALUES[key]}
+    return write_text(details) if details else ""
 
 
 def find_opened_event(events: Sequence[Event], request: HttpRequest) -> tuple[int, SafeString] | None:

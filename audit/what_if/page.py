@@ -14,10 +14,10 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from audit.access_log.write import log_access
+from audit.addresses import read_number
 from audit.models import CeAccessLog, CeAudit, CeWhatIf
 from audit.search.form import FindForm
 from audit.search.page import suggest_values
-from audit.timeline.addresses import read_number
 from audit.what_if.engine import ConfigurationPair
 from audit.what_if.jobs import (
     DEFAULT_LAST,

@@ -8,9 +8,9 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.utils.http import urlencode
 
+from audit import addresses
 from audit.models import CeWhatIf, CeWhatIfTurn
 from audit.narration.wording import label_row
-from audit.timeline import addresses
 from audit.what_if.difference import DIFFERENCES, DifferenceKind, RowKey, WhatIfTurn
 from audit.what_if.engine import ComparedTurn, ConfigurationPair
 from audit.what_if.jobs import find_key

@@ -7,7 +7,7 @@ from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
 from audit.models import CeAudit, CeLlmCallLog, CeTurnIndex
-from audit.record.event_filter import RateLimiter
+from audit.record.document import RateLimiter
 from audit.record.events import StoredEvent, expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeResponse
@@ -58,7 +58,7 @@ def test_large_parts_are_shown_on_the_anchor_events_only(caller: Caller) -> None
 
 @pytest.mark.dialects
 def test_pages_follow_one_another_without_gap_or_double(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("audit.api.views._PAGE", 7)
+    monkeypatch.setattr("audit.timeline.event_views._PAGE", 7)
     for _ in range(3):
         caller.say("hours")
 
@@ -238,7 +238,7 @@ def test_steps_are_filtered_over_pages_and_where_their_frames_were_left_out(
     caller.say("hours")
     caller.say("fees")
     at_once = caller.get(step="ResponseResolutionStep").json()["results"]
-    monkeypatch.setattr("audit.api.views._PAGE", 7)
+    monkeypatch.setattr("audit.timeline.event_views._PAGE", 7)
 
     seen, cursor = [], ""
     while True:
@@ -255,11 +255,11 @@ def test_steps_are_filtered_over_pages_and_where_their_frames_were_left_out(
 def test_the_large_parts_are_shown_at_every_event_on_demand(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     answer = caller.say("hours", inputParams={"vip": True})
     usual = caller.get().json()["results"]
-    monkeypatch.setattr("audit.api.views._FULL_META_PAGE", 9)
+    monkeypatch.setattr("audit.timeline.event_views._FULL_META_PAGE", 9)
 
     first = caller.get(expand="meta").json()
     following = caller.get(expand="meta", cursor=first["next"]).json()
-    monkeypatch.setattr("audit.api.views._FULL_META_PAGE", len(usual))
+    monkeypatch.setattr("audit.timeline.event_views._FULL_META_PAGE", len(usual))
     shown = caller.get(expand="meta").json()["results"]
 
     large = {"inputParams", "userInputParams", "contextDict", "session"}

@@ -11,7 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
-from audit.timeline.addresses import timeline_url
+from audit.addresses import timeline_url
 from convengine.server.database import replica
 from convengine.server.sessions.models import CeConversation
 from tests.cluster.machine import Cluster, stop_processes, wait_until

@@ -17,8 +17,8 @@ import pytest
 from django.conf import settings as django_settings
 from django.db import connection, transaction
 
+from audit.export.scenario.document import build_passing_scenario
 from audit.export.scenario.recorded_turns import NotExportable
-from audit.export.scenario.trial import build_passing_scenario
 from convengine.play.loading import dump_yaml
 from convengine.server.extensions.registry import Registry
 from convengine.server.sessions.models import CeConversation

@@ -101,6 +101,7 @@ def _build_data(
     by_conversation: dict[uuid.UUID, list[dict[str, Json]]] = defaultdict(list)
     for row in rows:
         by_conversation[row.conversation_id].append(_describe_record(row))
+    root = CeLedger.find_newest_root()
     data = {
         "format": FORMAT,
         "madeAt": timezone.now().isoformat(timespec="seconds"),
@@ -108,7 +109,7 @@ def _build_data(
         "subject": subject,
         "conversations": [_describe_conversation(row, by_conversation[row.pk]) for row in conversations],
         "configuration": _collect_configuration(by_conversation.values(), order),
-        "root": _describe_root(),
+        "root": {"at": root.created_at.isoformat(timespec="seconds"), "root": root.root} if root else None,
     }
     return {**data, "proof": sign(data)}
 
@@ -168,9 +169,3 @@ def _list_named_rows(row: SealedRow, events: Sequence[Event]) -> Iterator[tuple[
         for code in value if isinstance(value, (list, dict)) else [value]:
             if isinstance(code, str) and release.find_row(Intent.table, code):
                 yield Intent.table, code
-
-
-def _describe_root() -> dict[str, str] | None:
-    """The time and the hash of the newest root of the ledger. Returns None if there is no root."""
-    root = CeLedger.find_newest_root()
-    return {"at": root.created_at.isoformat(timespec="seconds"), "root": root.root} if root else None

@@ -84,7 +84,6 @@ def _drop_defaults(table: str, row: Mapping[str, Json]) -> Row:
 
 
 def _is_default(column: "models.Field[Any, Any]", value: Json) -> bool:
-    """True for the default of the column."""
     if column.primary_key:
         return False
     if column.has_default():

@@ -4,8 +4,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 from audit.export.scenario.configuration import export_edits
-from audit.export.scenario.external_answers import export_transformers
-from audit.export.scenario.recorded_turns import RecordedTurn
+from audit.export.scenario.recorded_turns import RecordedTurn, export_transformers
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import APPROVAL_KEYS

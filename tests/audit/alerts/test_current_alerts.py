@@ -4,9 +4,8 @@ from datetime import timedelta
 
 import pytest
 
-from audit.alerts.current_alerts import count_alerts, list_alerts
+from audit.alerts.current_alerts import count_alerts, list_alerts, silence_rule
 from audit.alerts.job import check_alerts
-from audit.alerts.silence import silence_rule
 from audit.models import CeAlert
 from convengine.server.observability import metrics
 from convengine.server.probes.database_state import DatabaseState

@@ -12,8 +12,8 @@ from django.core import mail
 from django.db import connections
 
 from audit.alerts import messages
+from audit.alerts.current_alerts import SilenceRefused, end_silence, find_rule, silence_rule
 from audit.alerts.job import check_alerts, end_alert_of
-from audit.alerts.silence import SilenceRefused, end_silence, find_rule, silence_rule
 from audit.models import CeAlert, CeAlertMessage, CeAlertRule, CeTurnCount
 from tests.audit.alerts.counts import NOW, count, count_until, make_rule
 

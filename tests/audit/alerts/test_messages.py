@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from audit.alerts.current_alerts import silence_rule
 from audit.alerts.job import check_alerts
 from audit.alerts.messages import JOB, outbox
-from audit.alerts.silence import silence_rule
 from audit.models import CeAlert, CeAlertMessage
 from convengine.server.deployment.folders import find_shipped
 from convengine.server.jobs.outbox import FIRST_PAUSE

@@ -8,8 +8,8 @@ from django.contrib.auth.models import Group, User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from audit.live.cursor import StreamCursor
-from audit.live.stream import StreamRequest
+from audit.live.asgi import StreamRequest
+from audit.live.messages import StreamCursor
 from audit.record.prompts import strip_prompts
 from convengine.server.admin_site.rights import INTEGRATOR
 from convengine.server.api.models import CeApiKey

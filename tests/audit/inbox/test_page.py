@@ -13,7 +13,7 @@ from django.utils import timezone
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.inbox.job import update_inbox
 from audit.models import CeAccessLog, CeInboxGroup
-from audit.models.inbox_order import ORDER_OF_NOT_UNDERSTOOD
+from audit.models.inbox import ORDER_OF_NOT_UNDERSTOOD
 from audit.reports.week import summarise_week
 from config_admin.models import CeAnswerDocument, CeIntentClassifier, CeOutputSchema
 from config_admin.releases.change_set import change_set

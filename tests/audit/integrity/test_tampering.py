@@ -16,7 +16,7 @@ from django.db import DatabaseError, connection, transaction
 
 from audit.feedback.store import FeedbackInput, store_feedback
 from audit.integrity import ledger
-from audit.integrity.coverage import UNSEALED
+from audit.integrity.findings import UNSEALED
 from audit.models import CeAccessLog, CeLedger
 from config_admin.drafts.models import CeDraft, CeDraftSchedule, ReviewKind
 from config_admin.drafts.review import add_entry

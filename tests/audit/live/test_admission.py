@@ -6,8 +6,7 @@ import pytest
 from django.core.handlers.asgi import ASGIRequest
 from rest_framework.exceptions import PermissionDenied
 
-from audit.live.admission import admit
-from audit.live.stream import StreamRequest
+from audit.live.asgi import StreamRequest, admit
 from convengine.engine.errors import ConversationNotFound
 from convengine.server.api.conversation_token import ConversationToken
 from convengine.server.api.models import CeApiKey

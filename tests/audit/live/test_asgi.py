@@ -2,8 +2,8 @@ import pytest
 from django.test import override_settings
 
 from audit.live import asgi
-from audit.live.cursor import StreamCursor
-from audit.live.stream import StreamRequest
+from audit.live.asgi import StreamRequest
+from audit.live.messages import StreamCursor
 from convengine.engine.errors import TooManyStreams
 
 

@@ -11,10 +11,10 @@ import pytest
 from asgiref.sync import async_to_sync, sync_to_async
 from django.db import InterfaceError, OperationalError
 
-from audit.live import read_events, stream
-from audit.live.cursor import StreamCursor
+from audit.live import asgi, read_events
+from audit.live.asgi import StreamRequest, iterate_frames
 from audit.live.hub import Hub
-from audit.live.stream import StreamRequest, iterate_frames
+from audit.live.messages import StreamCursor
 from audit.models import CeAudit, CeRunningEvent
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import dumps
@@ -73,7 +73,7 @@ def read(
 
 @pytest.fixture(autouse=True)
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "HEARTBEAT", 0.05)
+    monkeypatch.setattr(asgi, "HEARTBEAT", 0.05)
 
 
 def list_stored_ids(turn: int) -> list[str]:

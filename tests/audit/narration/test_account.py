@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from audit.api.serializers import AccountSentenceSerializer
 from audit.narration import Fact, RowRef, narrate_turn
 from audit.narration.narrators import NARRATORS, PARTS
 from audit.narration.wording import name_rows
 from audit.record.events import Event, StoredEvent, expand_events
 from audit.record.queries import read_turns
+from audit.timeline.serializers import AccountSentenceSerializer
 from config_admin.models import CeConfig, CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from config_admin.releases.compile import row_of

@@ -3,7 +3,7 @@ import uuid
 import pytest
 
 from audit.narration import narrate_turn
-from audit.narration.empty_values import list_empty_values
+from audit.narration.explanation import list_empty_values
 from audit.record.events import expand_events
 from audit.record.queries import read_turns
 from config_admin.models import CeResponse

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from audit.record.lifecycle import list_moves
+from audit.record.queries import list_moves
 from convengine.server.sessions.models import CeConversation
 from tests.record import add_outside, entry, store_turn
 

@@ -14,10 +14,10 @@ from django.urls import reverse
 from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.inbox.job import update_inbox
 from audit.models import CeAudit, CeLlmCallLog, CeTurnCount
-from audit.narration.empty_values import list_empty_values
+from audit.record.queries import list_empty_values
 from audit.record.retention import remove_old
 from audit.reports.counting import count_new_turns
-from audit.reports.recount import count_again
+from audit.reports.job import count_again
 from config_admin.models import CeConfig
 from convengine.engine.turn.codec import dumps
 from convengine.server.database.sql import database_time

@@ -10,12 +10,12 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.models import CeCountProgress, CeOutcome, CeTurnCount, CeTurnIndex
+from audit.record.days import choose_days
 from audit.record.form_steps import FormStep
-from audit.record.last_days import choose_days
 from audit.reports.counting import count_new_turns
 from audit.reports.funnel import read_funnels
+from audit.reports.job import count_again
 from audit.reports.measures import MEASURES, OUTCOMES, TASK_FAILED
-from audit.reports.recount import count_again
 from audit.reports.report import Selection, read_totals
 from config_admin.models import CeRule
 from config_admin.releases.change_set import change_set

@@ -22,16 +22,15 @@ from audit.models import (
     CeTurnCount,
     CeTurnIndex,
 )
+from audit.record.days import find_day
 from audit.record.events import read_document
 from audit.record.form_steps import FORM_STAGES, Step, split_steps
 from audit.reports import count_outcomes, counting
 from audit.reports.count_batch import BY_HOUR
 from audit.reports.count_outcomes import ANSWERING
 from audit.reports.counting import count_new_turns
-from audit.reports.days import find_day
 from audit.reports.durations import BOUNDS
-from audit.reports.job import update_counts
-from audit.reports.recount import count_again
+from audit.reports.job import count_again, update_counts
 from config_admin.models import CeConfig, CeIntent, CeIntentClassifier, CeOutputSchema, CeResponse
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.codec import dumps

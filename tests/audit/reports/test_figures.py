@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
-from audit.record.last_days import choose_days
+from audit.record.days import choose_days
 from audit.reports.measures import read_values
 from audit.reports.report import Selection, build_report, list_groups
 from audit.reports.topics import DIMENSIONS

@@ -7,8 +7,8 @@ import pytest
 from django.utils import timezone
 
 from audit.models import CeTurnCount
+from audit.record.days import choose_days
 from audit.record.form_steps import FormStep
-from audit.record.last_days import choose_days
 from audit.record.outcomes import FormOutcome
 from audit.reports.counting import count_new_turns
 from audit.reports.funnel import Funnel, build_funnels, read_funnels

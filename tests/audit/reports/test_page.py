@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.timezone import localdate
 
-from audit.record.last_days import choose_days
+from audit.record.days import choose_days
 from audit.reports.counting import count_new_turns
 from audit.reports.page import ReportTable
 from audit.reports.report import Selection, build_report

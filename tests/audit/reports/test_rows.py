@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.record.last_days import floor_hour
+from audit.record.days import floor_hour
 from audit.reports.page import ReportTable
 from config_admin.models import CeResponse
 from tests.audit.reports.test_page import reader, talk

@@ -18,8 +18,8 @@ from audit.models import CeAccessLog, CeTurnCount, CeTurnIndex
 from audit.record.events import read_document
 from audit.record.milestones import MODEL_ERROR_STAGES
 from audit.reports.counting import count_new_turns
+from audit.reports.job import count_again
 from audit.reports.page import ReportTable
-from audit.reports.recount import count_again
 from audit.reports.topics import FEEDBACK, MODELS, TIMES, TOPICS, UNKNOWN, Topic
 from convengine.engine.turn.codec import dumps, loads
 from convengine.server.sessions.models import CeConversationHistory

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from audit.inbox.job import update_inbox
 from audit.models import CeInboxGroup
-from audit.record.last_days import choose_days
+from audit.record.days import choose_days
 from audit.reports.counting import count_new_turns
 from audit.reports.report import Selection, build_report
 from audit.reports.week import summarise_week

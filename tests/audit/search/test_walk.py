@@ -13,9 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from audit.record.form_steps import FormStep, Step
 from audit.search import filters, sources, text_index, walk
 from audit.search.filters import build_filters
-from audit.search.query import CONVERSATIONS, SearchQuery
+from audit.search.query import CONVERSATIONS, SearchQuery, TextQuery
 from audit.search.text_index import index_new_turns
-from audit.search.text_query import TextQuery
 from audit.search.walk import Cursor, Total, TurnPage, count_matches, count_with_page, find_turns
 from convengine.server.sessions.models import CeConversationHistory
 from tests.audit.search.records import BEGIN, conversation, turn

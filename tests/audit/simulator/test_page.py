@@ -14,8 +14,8 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
+from audit.addresses import turn_url
 from audit.simulator import page
-from audit.timeline.addresses import turn_url
 from config_admin import models as m
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set

@@ -8,8 +8,8 @@ from django.contrib import admin
 from django.test import Client
 from django.urls import reverse
 
+from audit import addresses
 from audit.models import CeAudit
-from audit.timeline import addresses
 from config_admin.models import CeRule
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller

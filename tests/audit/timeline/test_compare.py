@@ -6,9 +6,9 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
+from audit.addresses import compare_url
 from audit.models import CeAccessLog
 from audit.replay.comparison import align
-from audit.timeline.addresses import compare_url
 from convengine.engine.text.difference import Difference
 from tests.api import Caller
 from tests.worlds import create_help_desk

@@ -8,7 +8,7 @@ import yaml
 from django.test import Client
 from django.urls import reverse
 
-from audit.export.scenario import trial
+from audit.export.scenario import document as scenario_document
 from audit.models import CeAccessLog, CeAudit
 from config_admin.models import CeResponse
 from convengine.engine.turn.codec import loads
@@ -112,7 +112,7 @@ def test_a_turn_is_saved_as_a_file(caller: Caller, qa: Client) -> None:
 
 def test_a_file_that_does_not_pass_is_not_offered(caller: Caller, qa: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     miss = Miss("expect.response.equals", "Ten.", "Twelve.")
-    monkeypatch.setattr(trial, "find_misses", lambda expect, turn: [miss])
+    monkeypatch.setattr(scenario_document, "find_misses", lambda expect, turn: [miss])
     caller.say("hours")
     caller.say("fees")
 

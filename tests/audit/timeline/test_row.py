@@ -7,7 +7,7 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.test import Client
 
-from audit.timeline.addresses import between_url, row_url, turn_url
+from audit.addresses import between_url, row_url, turn_url
 from config_admin.models import CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from tests.api import Caller

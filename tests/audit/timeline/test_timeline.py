@@ -10,8 +10,8 @@ from django.test import Client, override_settings
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from audit.addresses import timeline_url, turn_url
 from audit.models import CeAccessLog
-from audit.timeline.addresses import timeline_url, turn_url
 from audit.timeline.cards import WINDOW_SIZE, TurnCard
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.gateway.environ import SERVES_STREAMS

@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from audit.timeline.addresses import timeline_url, turn_url
+from audit.addresses import timeline_url, turn_url
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.change_set import change_set
 from convengine.engine.understanding.phrases import models

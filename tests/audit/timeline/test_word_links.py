@@ -10,9 +10,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from audit.addresses import turn_url
 from audit.models import CeAccessLog
-from audit.timeline.addresses import turn_url
-from audit.timeline.word_links import WordLinks
+from audit.timeline.read_turn import WordLinks
 from config_admin.models import CeOutputSchema
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller

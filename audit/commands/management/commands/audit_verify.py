@@ -4,6 +4,7 @@ import argparse
 import json
 import sys
 import uuid
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,14 @@ from django.core.management.base import CommandError
 from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, describe_location
 from audit.export.evidence.file import NoEvidence, check_file
 from audit.integrity import anchor, verify, verify_all
-from audit.integrity.coverage import COVERED, NO_ROOT, NOT_COVERED
-from audit.integrity.findings import IntegrityFinding
+from audit.integrity.findings import COVERED, NO_ROOT, NOT_COVERED, IntegrityFinding
 from audit.integrity.verify import Report
 from audit.models import CeLedger
 from convengine.server.deployment.exact_command import ExactCommand
+
+_ANOTHER_VERSION = "If only visible text differs, another version of the product may have made the file."
+_FROM_HERE = "The secret of this installation made the file."
+_NOT_FROM_HERE = "The secret of this installation did not make the file, or the file was changed."
 
 
 class Command(ExactCommand):
@@ -92,23 +96,11 @@ class Command(ExactCommand):
             }
             self.stdout.write(json.dumps(document, indent=2))
             return
-        for finding in evidence.findings:
-            self.stdout.write(str(finding))
         numbers = evidence.turn_count, len(evidence.talks)
         count = " of ".join(
             f"{number:,} {noun}{'' if number == 1 else 's'}"
             for number, noun in zip(numbers, ("turn", "conversation"), strict=True)
         )
-        self.stdout.write(f"{'NOT INTACT' if evidence.findings else 'Intact'}: {count}.")
-        if evidence.findings:
-            self.stdout.write("If only visible text differs, another version of the product may have made the file.")
-        self.stdout.write(
-            "The secret of this installation made the file."
-            if is_from_here
-            else "The secret of this installation did not make the file, or the file was changed."
-        )
-        for gap in evidence.gaps:
-            self.stdout.write(f"Not proven by the file alone: {gap}")
         ends = [
             f"  {describe_location(row)}: {row.hash}"
             for talk in evidence.talks
@@ -116,14 +108,18 @@ class Command(ExactCommand):
             for row in rows[-1:]
         ]
         ends += [f"  release {number}: {release.seal}" for number, release in evidence.releases.releases.items()][-1:]
-        lists = (("Proven, where it says intact:", PROVEN), ("Not proven:", NOT_PROVEN))
-        for title, sentences in lists:
-            self.stdout.write(title)
-            for sentence in sentences:
-                self.stdout.write(f"  - {sentence}")
-        self.stdout.write("Compare the last seals with the record, an anchor file, or the ledger of the installation:")
-        for end in ends:
-            self.stdout.write(end)
+        lines = [
+            *map(str, evidence.findings),
+            f"{'NOT INTACT' if evidence.findings else 'Intact'}: {count}.",
+            *([_ANOTHER_VERSION] if evidence.findings else []),
+            _FROM_HERE if is_from_here else _NOT_FROM_HERE,
+            *(f"Not proven by the file alone: {gap}" for gap in evidence.gaps),
+            *_list_sentences("Proven, where it says intact:", PROVEN),
+            *_list_sentences("Not proven:", NOT_PROVEN),
+            "Compare the last seals with the record, an anchor file, or the ledger of the installation:",
+            *ends,
+        ]
+        self.stdout.write("\n".join(lines))
 
     def _compare_anchor(self, file: Path, key: uuid.UUID | None, turn_no: int | None) -> list[IntegrityFinding]:
         """The findings about everything, one conversation, or one turn of it. Raises CommandError."""
@@ -155,7 +151,9 @@ class Command(ExactCommand):
         self.stdout.write(report.summary())
         for warning in warnings:
             self.stdout.write(self.style.WARNING(f"Warning: {warning}"))
-        for title, sentences in (("Covered:", COVERED), ("Not covered:", NOT_COVERED)):
-            self.stdout.write(title)
-            for sentence in sentences:
-                self.stdout.write(f"  - {sentence}")
+        lines = [*_list_sentences("Covered:", COVERED), *_list_sentences("Not covered:", NOT_COVERED)]
+        self.stdout.write("\n".join(lines))
+
+
+def _list_sentences(title: str, sentences: Sequence[str]) -> list[str]:
+    return [title, *(f"  - {sentence}" for sentence in sentences)]

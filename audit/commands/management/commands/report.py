@@ -10,9 +10,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from audit.record.last_days import choose_days
+from audit.record.days import choose_days
+from audit.reports.job import count_again
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.recount import count_again
 from audit.reports.report import Period, Selection, build_report, list_groups
 from audit.reports.topics import DIMENSIONS
 from convengine.engine.text.compare import code

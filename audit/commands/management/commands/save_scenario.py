@@ -8,9 +8,8 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from audit.export.scenario.document import scenario_name
+from audit.export.scenario.document import build_passing_scenario, scenario_name
 from audit.export.scenario.recorded_turns import NotExportable
-from audit.export.scenario.trial import build_passing_scenario
 from convengine.play.loading import dump_yaml
 from convengine.server.deployment.exact_command import ExactCommand
 from convengine.server.sessions.models import CeConversation

@@ -12,7 +12,7 @@ from django.test import Client
 from django.utils import timezone
 from structlog.testing import LogCapture
 
-from audit.timeline.addresses import turn_url
+from audit.addresses import turn_url
 from config_admin.models import CeIntent, CeIntentClassifier, CeResponse, CeRule
 from convengine.engine.pipeline.engine import Engine
 from convengine.engine.pipeline.hooks import Hooks, StepHook
