@@ -31,14 +31,14 @@ from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_REJECTED,
     PENDING_ACTION_SKIPPED,
 )
-from convengine.engine.steps.containers.stages import CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED
+from convengine.engine.steps.containers.step import CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
 from convengine.engine.steps.dialogue_act.stages import DIALOGUE_ACT_CLASSIFIED
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_NO_MATCH, INTENT_RESOLVED_BY_CLASSIFIER
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
-from convengine.engine.steps.policy.stages import POLICY_BLOCK
+from convengine.engine.steps.policy.step import POLICY_BLOCK
 from convengine.engine.steps.responses.stages import (
     EXACT_RESPONSE_RENDERING,
     NOT_UNDERSTOOD,

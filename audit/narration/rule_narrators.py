@@ -21,7 +21,7 @@ from convengine.engine.rules.conditions.words import (
 )
 from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH
 from convengine.engine.stages import STAGES
-from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
+from convengine.engine.steps.state_graph.step import STATE_GRAPH_VALID
 from convengine.engine.text.compare import code
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn import rows

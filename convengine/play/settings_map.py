@@ -11,7 +11,7 @@ from convengine.engine.memory import settings as memory
 from convengine.engine.pending_actions import settings as interaction
 from convengine.engine.state_graph import settings as state_graph
 from convengine.engine.steps.actions import settings as actions
-from convengine.engine.steps.interaction import settings as policy
+from convengine.engine.steps.interaction import step as policy
 from convengine.engine.steps.tools import settings as tools
 from convengine.engine.turn import audit_settings
 from convengine.engine.turn.live_settings import Setting, Unreadable

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from importlib import import_module
 
 for _package in (
+    "engine.stages",
     "engine.turn.audit_settings",
     "engine.turn.channel_intents",
     "engine.turn.release_settings",
@@ -18,13 +19,12 @@ for _package in (
     "engine.state_graph.settings",
     "engine.verbose.settings",
     "engine.threads.settings",
-    "engine.steps.conversation.settings",
-    "engine.steps.policy.settings",
-    "engine.steps.interaction.settings",
-    "engine.steps.correction.settings",
+    "engine.steps.conversation.step",
+    "engine.steps.policy.step",
+    "engine.steps.interaction.step",
     "engine.steps.actions.settings",
     "engine.steps.intents.settings",
-    "engine.steps.containers.settings",
+    "engine.steps.containers.step",
     "engine.steps.tools.settings",
     "engine.steps.responses.settings",
     "server.executors.settings",

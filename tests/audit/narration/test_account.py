@@ -39,13 +39,13 @@ from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_RE
 from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_LLM_OUTPUT
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_SUBSTITUTED, INTENT_MISSING, STATE_MISSING
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED
-from convengine.engine.steps.policy.stages import POLICY_BLOCK
+from convengine.engine.steps.policy.step import POLICY_BLOCK
 from convengine.engine.steps.responses.stages import (
     EXACT_RESPONSE_RENDERING,
     HAND_OVER_DISABLED,
     RESPONSE_TRANSFORM_FAILED,
 )
-from convengine.engine.steps.state_graph.stages import STATE_GRAPH_REVERTED
+from convengine.engine.steps.state_graph.step import STATE_GRAPH_REVERTED
 from convengine.engine.steps.tools.stages import (
     KB_UNAVAILABLE,
     MCP_DB_SQL_EXECUTION,
