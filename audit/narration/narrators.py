@@ -45,7 +45,7 @@ from convengine.engine.steps.responses.stages import (
     RESPONSE_EXACT,
 )
 from convengine.engine.steps.tools.stages import TOOL_ORCHESTRATION_REQUEST, TOOL_ORCHESTRATION_RESULT
-from convengine.engine.threads.new_task import REASON as NEW_TASK
+from convengine.engine.threads.lifecycle import NEW_TASK
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED, SESSION_LIFECYCLE
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, MessageIntent

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
-from convengine.engine.text.words import fold
+from convengine.engine.text.compare import fold
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.payload import to_spoken_text
 

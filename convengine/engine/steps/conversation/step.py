@@ -6,8 +6,8 @@ from typing import Any
 from convengine.engine.errors import PipelineNoFinalResult, PipelineNoResponsePayload
 from convengine.engine.memory.context_summary import add_question
 from convengine.engine.memory.recall import recall_memory
+from convengine.engine.pipeline.engine import audit_timing
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.pipeline.timing import audit_timing
 from convengine.engine.rules.actions.contract import clear_at_path
 from convengine.engine.steps.conversation.stages import (
     CACHE_INSPECTION,
@@ -31,7 +31,7 @@ from convengine.engine.turn.enums import Lifecycle, ResetReason
 from convengine.engine.turn.fault import unreadable_faults
 from convengine.engine.turn.live_settings import boolean, declare, integer
 from convengine.engine.turn.payload import to_document
-from convengine.engine.turn.release_choice import ReleaseReason
+from convengine.engine.turn.releases import ReleaseReason
 from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import FinalResult, Session

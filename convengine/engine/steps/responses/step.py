@@ -29,8 +29,7 @@ from convengine.engine.forms.user_answer import says
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
-from convengine.engine.rules.choice import RowChoice
-from convengine.engine.rules.choose_answer import choose_exact_response, choose_response
+from convengine.engine.rules.choice import RowChoice, choose_exact_response, choose_response
 from convengine.engine.state_graph.allowed_moves import apply_override
 from convengine.engine.steps.responses.digression import (
     ask_again,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
-from convengine.engine.rules.choose_answer import choose_response
+from convengine.engine.rules.choice import choose_response
 from convengine.engine.steps.tools.allowed_calls import is_confirmed
 from convengine.engine.steps.tools.planner import build_lifecycle, run_planner
 from convengine.engine.steps.tools.request import BY_GUARDRAIL, get_mcp_branch

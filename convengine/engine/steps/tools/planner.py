@@ -33,9 +33,8 @@ from convengine.engine.steps.tools.stages import (
     MCP_TOOL_RESULT,
 )
 from convengine.engine.text.compare import code
-from convengine.engine.tools.arguments import INVALID_ARGS
+from convengine.engine.tools.arguments import INVALID_ARGS, cap_result
 from convengine.engine.tools.groups import resolve_group
-from convengine.engine.tools.results import cap_result
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.live_settings import Setting

@@ -9,7 +9,7 @@ from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.render import list_names, render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.apply import RUN_RULES, run_phase
-from convengine.engine.rules.choose_answer import choose_response
+from convengine.engine.rules.choice import choose_response
 from convengine.engine.steps.tools.call import call_tool
 from convengine.engine.steps.tools.request import (
     BY_GUARDRAIL,
@@ -32,8 +32,8 @@ from convengine.engine.steps.tools.stages import (
     TOOL_ORCHESTRATION_RESULT,
 )
 from convengine.engine.text.compare import truthy
+from convengine.engine.tools.arguments import cap_result
 from convengine.engine.tools.groups import resolve_group
-from convengine.engine.tools.results import cap_result
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase, ToolGroup
 from convengine.engine.turn.owned_params import ToolParams
