@@ -7,8 +7,8 @@ from audit.narration.sentence import Fact, join_parts
 from audit.narration.wording import write_fields
 from audit.record.events import Event
 from convengine.engine.forms.stages import FORM_CLEARED
-from convengine.engine.rules.actions.clear_context import CLEAR_CONTEXT
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
+from convengine.engine.rules.stages import CLEAR_CONTEXT
 from convengine.engine.turn.stages import CONVERSATION_RESET
 
 #: Parts of the context that belong to the engine.

@@ -9,8 +9,6 @@ from audit.narration.narrate import NarratedTurn, Narrator, build_sentence
 from audit.narration.sentence import Fact, Parts, Sentence, get_text, join_parts
 from audit.narration.wording import find_matched_words, plain, quote
 from audit.record.events import Event
-from convengine.engine.rules.actions.set_intent import SET_INTENT
-from convengine.engine.rules.actions.set_state import SET_STATE
 from convengine.engine.rules.conditions.rule import UNREADABLE, read_condition
 from convengine.engine.rules.conditions.words import (
     claim_words,
@@ -19,7 +17,7 @@ from convengine.engine.rules.conditions.words import (
     list_leaves,
     negated_sentence,
 )
-from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH
+from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH, SET_INTENT, SET_STATE
 from convengine.engine.stages import STAGES
 from convengine.engine.steps.state_graph.step import STATE_GRAPH_VALID
 from convengine.engine.text.compare import code

@@ -23,7 +23,6 @@ for _module in (
     "steps.forms.stages",
     "steps.tools.stages",
     "rules.stages",
-    "rules.actions",
     "steps.policy.step",
     "steps.state_graph.step",
     "steps.hand_over.step",

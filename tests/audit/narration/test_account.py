@@ -25,12 +25,15 @@ from convengine.engine.pipeline.stages import (
     ENGINE_UNKNOWN_FAILURE,
     STEP_HOOK_ERROR,
 )
-from convengine.engine.rules.actions.clear_context import CLEAR_CONTEXT
-from convengine.engine.rules.actions.remove_input_param import REMOVE_INPUT_PARAM
-from convengine.engine.rules.actions.set_context import SET_CONTEXT
-from convengine.engine.rules.actions.set_preference import SET_PREFERENCE
-from convengine.engine.rules.actions.set_task import SET_TASK
-from convengine.engine.rules.stages import RULE_ERROR, RULE_PASS_CAP_REACHED
+from convengine.engine.rules.stages import (
+    CLEAR_CONTEXT,
+    REMOVE_INPUT_PARAM,
+    RULE_ERROR,
+    RULE_PASS_CAP_REACHED,
+    SET_CONTEXT,
+    SET_PREFERENCE,
+    SET_TASK,
+)
 from convengine.engine.stages import STAGES
 from convengine.engine.state_graph.stages import RESPONSE_STATE_OVERRIDE
 from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED, PENDING_ACTION_SKIPPED

@@ -7,25 +7,14 @@ from convengine.engine.rules.actions.contract import (
     audit_action,
     require_value,
 )
-from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.rules.stages import SET_PREFERENCE
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import KNOWLEDGE_BASE, PREFERENCE_KINDS, Session
-from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
 from convengine.engine.turn.turn import Turn
 
 VALUE = "kind:id"
-
-
-SET_PREFERENCE = declare_stage(
-    "SET_PREFERENCE",
-    Family.RULE,
-    "A rule chose the session's model or knowledge base.",
-    steps=RULE_STEPS,
-    keys="ruleId kind fromId toId intent state",
-    sentences=(SentenceTemplate("set the {kind} of the conversation to {toId}"),),
-)
 
 
 def parse(value: str | None) -> tuple[str, str]:

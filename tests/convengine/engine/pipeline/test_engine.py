@@ -8,8 +8,7 @@ from convengine.engine.errors import ConvEngineError, ResponseMappingNotFound
 from convengine.engine.pipeline.engine import Engine, audit_timing
 from convengine.engine.pipeline.hooks import Hooks, StepHook
 from convengine.engine.pipeline.step import Continue, Step, Stop
-from convengine.engine.rules.actions.set_json import SET_JSON
-from convengine.engine.rules.actions.set_state import SET_STATE
+from convengine.engine.rules.stages import SET_JSON, SET_STATE
 from convengine.engine.threads.lifecycle import BEGIN_TASK, begin_new_task
 from convengine.engine.turn.enums import ResetReason
 from convengine.engine.turn.owned_params import ActionParams
