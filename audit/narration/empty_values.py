@@ -2,7 +2,7 @@
 
 from audit.models import CeTurnIndex
 from audit.record.events import EVENT_COLUMNS, read_events
-from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
+from convengine.engine.turn.stages import TEMPLATE_VALUE_EMPTY
 from convengine.server.interfaces.turn_reports import EmptyValue
 from convengine.server.sessions.models import CeConversationHistory
 

@@ -1,8 +1,8 @@
 """Events without the prompts that they have, for readers who may not see them."""
 
-from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.stages import base_name
 from convengine.engine.turn.codec import dumps, loads
+from convengine.engine.turn.stages import PROMPT_RENDERING
 from convengine.json_value import Json
 
 _MODEL_INPUT = "_LLM_INPUT"

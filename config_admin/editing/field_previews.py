@@ -25,7 +25,7 @@ from convengine.engine.steps.intents.classifiers import (
     list_matching_patterns,
     order_classifiers,
 )
-from convengine.engine.steps.tools.request import InvalidToolRequest, build_row_request
+from convengine.engine.steps.tools.call import InvalidToolRequest, build_row_request
 from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows

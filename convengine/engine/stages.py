@@ -15,7 +15,7 @@ for _module in (
     "steps.actions.stages",
     "pending_actions.stages",
     "forms.stages",
-    "prompts.stages",
+    "turn.stages",
     "steps.responses.stages",
     "clarification.stages",
     "steps.intents.stages",
@@ -27,7 +27,7 @@ for _module in (
     "steps.state_graph.step",
     "steps.hand_over.step",
     "threads.stages",
-    "state_graph.stages",
+    "state_graph.allowed_moves",
     "memory.stages",
 ):
     import_module(f"convengine.engine.{_module}")

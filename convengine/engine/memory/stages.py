@@ -1,7 +1,7 @@
 """Stages of memory."""
 
-from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.turn.stages import PROMPT_FAULT
 
 MEMORY_UPDATED = declare_stage(
     "MEMORY_UPDATED",

@@ -35,7 +35,7 @@ from convengine.engine.rules.stages import (
     SET_TASK,
 )
 from convengine.engine.stages import STAGES
-from convengine.engine.state_graph.stages import RESPONSE_STATE_OVERRIDE
+from convengine.engine.state_graph.allowed_moves import RESPONSE_STATE_OVERRIDE
 from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED, PENDING_ACTION_SKIPPED
 from convengine.engine.steps.conversation.stages import CONTEXT_REPAIRED, CONTEXT_TRIMMED, INPUT_PARAM_IGNORED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_REFUSED, CORRECTION_STEP_PATCH_NOT_APPLIED

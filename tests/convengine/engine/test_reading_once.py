@@ -61,7 +61,6 @@ ALLOWED = {
     "steps/interaction/step.py": STORED,
     "steps/policy/step.py": PATTERN,
     "steps/responses/not_understood.py": BLANK,
-    "steps/responses/small_talk.py": BLANK,
     "threads/message_intent.py": PATTERN,
     "threads/resume.py": PATTERN,
     "turn/conversation.py": STORED,

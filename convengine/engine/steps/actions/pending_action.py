@@ -24,7 +24,6 @@ from convengine.engine.steps.actions.action_lifecycle import (
     close_record,
     find_runnable_record,
 )
-from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
 from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_EXECUTED,
     PENDING_ACTION_FAILED,
@@ -35,12 +34,23 @@ from convengine.engine.text.compare import truthy
 from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.enums import ActionStatus, PolicyDecision
+from convengine.engine.turn.live_settings import declare, integer
 from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.ports import ExecutionClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
+
+ACTION_TIMEOUT_MS = declare(
+    "PendingActionStep",
+    "TIMEOUT_MS",
+    integer(100, 300_000),
+    10_000,
+    "Timeout for the task of a confirmed action (milliseconds).",
+    qualifier="action key",
+    label="Timeout of a task (ms)",
+)
 
 _EXECUTE, _REJECT = PolicyDecision.EXECUTE_PENDING_ACTION, PolicyDecision.REJECT_PENDING_ACTION
 _RECLASSIFY = PolicyDecision.RECLASSIFY_INTENT

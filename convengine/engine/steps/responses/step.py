@@ -43,18 +43,16 @@ from convengine.engine.steps.responses.documents import DOCUMENTS, look_into_doc
 from convengine.engine.steps.responses.form_question import ask_for_change, ask_next_field, clear_done_form, is_asking
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
+    follows_an_end,
     is_not_understood,
     lacks_model,
+    note_small_talk,
     offer_hand_over,
     offers_hand_over,
-)
-from convengine.engine.steps.responses.settings import FALLBACK_TEXT, MODEL_UNAVAILABLE_TEXT, ON_MISSING
-from convengine.engine.steps.responses.small_talk import (
-    follows_an_end,
-    note_small_talk,
     write_not_understood,
     write_small_talk,
 )
+from convengine.engine.steps.responses.settings import FALLBACK_TEXT, MODEL_UNAVAILABLE_TEXT, ON_MISSING
 from convengine.engine.steps.responses.stages import (
     FORM_GIVEN_UP,
     HAND_OVER_DISABLED,

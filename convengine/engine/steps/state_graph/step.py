@@ -3,8 +3,13 @@
 from typing import Any
 
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.state_graph.allowed_moves import GraphVerdict, Hop, judge_moves
-from convengine.engine.state_graph.settings import ON_VIOLATION, STATE_GRAPH_ENABLED
+from convengine.engine.state_graph.allowed_moves import (
+    ON_VIOLATION,
+    STATE_GRAPH_ENABLED,
+    GraphVerdict,
+    Hop,
+    judge_moves,
+)
 from convengine.engine.text.compare import code
 from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.session import Session

@@ -10,10 +10,9 @@ from dataclasses import dataclass, field
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.rules.choice import choose_response
-from convengine.engine.steps.tools.allowed_calls import is_confirmed
+from convengine.engine.steps.tools.call import BY_GUARDRAIL, get_mcp_branch
 from convengine.engine.steps.tools.planner import build_lifecycle, run_planner
-from convengine.engine.steps.tools.request import BY_GUARDRAIL, get_mcp_branch
-from convengine.engine.steps.tools.scope import list_servers_in_scope, list_tools_in_scope
+from convengine.engine.steps.tools.scope import is_confirmed, list_servers_in_scope, list_tools_in_scope
 from convengine.engine.steps.tools.stages import (
     MCP_CONTEXT_CLEARED,
     MCP_NO_TOOLS_AVAILABLE,
