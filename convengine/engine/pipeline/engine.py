@@ -231,7 +231,7 @@ def audit_timing(session: Session, turn: Turn, status: str) -> None:
     model calls, `toolMs` that of tools.
     """
     # Cut start and end to hundredths, not the length, so that the end stays exact.
-    steps = [
+    steps: list[dict[str, Any]] = [
         {
             "step": step,
             "startedAtMs": (start := int(started * 100)) / 100,
