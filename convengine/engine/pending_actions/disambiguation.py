@@ -128,8 +128,7 @@ def _ask(session: Session, turn: Turn, action_choice: ActionChoice, options: Seq
         question=question,
         candidateCount=len(action_choice.ambiguous),
         options=[option.label for option in offered],
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         questionSource=source,
         **cut,
     )

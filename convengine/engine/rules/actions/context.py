@@ -57,8 +57,7 @@ def _set_fields(rule: Rule, session: Session, turn: Turn) -> Session:
         except KeyError as error:
             raise ActionFailed("NotAnObject", f"{path}: {error.args[0]} is not an object.") from None
     session = session.evolve(context=context)
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, SET_CONTEXT, "context", values=dict(values), **where)
+    audit_action(rule, session, turn, SET_CONTEXT, "context", values=dict(values), **session.where)
     return session
 
 
@@ -72,8 +71,7 @@ def _clear_fields(rule: Rule, session: Session, turn: Turn) -> Session:
     for path in paths:
         context = clear_at_path(context, path)
     session = session.evolve(context=context)
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, CLEAR_CONTEXT, "context", paths=list(paths), **where)
+    audit_action(rule, session, turn, CLEAR_CONTEXT, "context", paths=list(paths), **session.where)
     return session
 
 

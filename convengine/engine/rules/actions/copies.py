@@ -67,8 +67,7 @@ def _copy_path(rule: Rule, session: Session, turn: Turn) -> Session:
         "sessionInputParams",
         key=copy.key,
         path=copy.path.text,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         value=value,
     )
     return session

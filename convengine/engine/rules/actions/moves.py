@@ -30,7 +30,7 @@ def _build_move(
         return new_value
 
     def apply(rule: Rule, session: Session, turn: Turn) -> Session:
-        before = {"intent": session.intent, "state": session.state}
+        before = session.where
         target = parse(rule.action_value)
         after = {**before, field: target}
         if field == "intent" and turn.snapshot.is_switched_off(target):

@@ -38,8 +38,7 @@ def _parse_params(value: str | None) -> Mapping[str, Any]:
 def _set_params(rule: Rule, session: Session, turn: Turn) -> Session:
     params = _parse_params(rule.action_value)
     session = session.with_params(params)
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, SET_INPUT_PARAM, "inputParams", **where, appliedInputParams=dict(params))
+    audit_action(rule, session, turn, SET_INPUT_PARAM, "inputParams", **session.where, appliedInputParams=dict(params))
     return session
 
 
@@ -50,8 +49,7 @@ def _parse_names(value: str | None) -> tuple[str, ...]:
 def _remove_params(rule: Rule, session: Session, turn: Turn) -> Session:
     removed = [key for key in _parse_names(rule.action_value) if key in session.input_params]
     session = session.without_params(*removed)
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, REMOVE_INPUT_PARAM, "inputParams", removed=removed, **where)
+    audit_action(rule, session, turn, REMOVE_INPUT_PARAM, "inputParams", removed=removed, **session.where)
     return session
 
 
@@ -63,8 +61,7 @@ def _set_hint(rule: Rule, session: Session, turn: Turn) -> Session:
     """Set the hint for this turn; the last rule's hint applies. Raises ActionValueError."""
     hint = _parse_hint(rule.action_value)
     session = session.with_values(DialogueParams(response_hint=hint))
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, SET_RESPONSE_HINT, responseHint=hint, **where)
+    audit_action(rule, session, turn, SET_RESPONSE_HINT, responseHint=hint, **session.where)
     return session
 
 

@@ -49,8 +49,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
             refused=(*others, RefusedValue(path, session.user_text or "", NOT_ALLOWED, {"text": text})),
         ),
     )
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, REFUSE_VALUE, "context", field=path, text=text, **where)
+    audit_action(rule, session, turn, REFUSE_VALUE, "context", field=path, text=text, **session.where)
     return session
 
 

@@ -31,8 +31,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     before = session.preferences.get(kind)
     mounted = {"mounted_kb_id": wanted} if kind == KNOWLEDGE_BASE else {}
     session = session.evolve(preferences={**session.preferences, kind: wanted}, **mounted)
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, SET_PREFERENCE, kind=kind, fromId=before, toId=wanted, **where)
+    audit_action(rule, session, turn, SET_PREFERENCE, kind=kind, fromId=before, toId=wanted, **session.where)
     return session
 
 

@@ -86,8 +86,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
         "inputParams",
         beanName=reference.task,
         beanMethodNames=list(methods),
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         **run_details,
     )
     _audit_changes(session, turn, changes)

@@ -136,8 +136,7 @@ class GuardrailStep(Step):
             sensitive=assessment.sensitive is not None,
             approvalRequired=assessment.required,
             approvalGranted=assessment.approved,
-            intent=session.intent,
-            state=session.state,
+            **session.where,
         )
         return Continue(session)
 
@@ -168,8 +167,7 @@ def _deny_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
         sensitive=True,
         approvalGranted=assessment.approved,
         userText=assessment.text,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         matchedOn=assessment.sensitive.matched_on if assessment.sensitive else None,
         patternIndex=assessment.sensitive.pattern_index if assessment.sensitive else None,
     )

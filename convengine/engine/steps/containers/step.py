@@ -125,13 +125,7 @@ def attach_container_data(session: Session, turn: Turn) -> Session:
     reason = "RESET_ONLY" if session.reset_only else "" if turn.config(session, CONTAINER_ENABLED) else "DISABLED"
     chosen_rows = () if reason else _choose_rows(session, turn)
     if not chosen_rows:
-        turn.audit(
-            session,
-            CONTAINER_DATA_SKIPPED,
-            reason=reason or "NO_ROWS",
-            intent=session.intent,
-            state=session.state,
-        )
+        turn.audit(session, CONTAINER_DATA_SKIPPED, reason=reason or "NO_ROWS", **session.where)
     root: dict[str, Any] = {}
     for row in chosen_rows:
         answer = _fetch_row(row, session, turn)

@@ -91,8 +91,7 @@ class LoadOrCreateConversationStep(Step):
             turn.audit(
                 session,
                 CONVERSATION_LOADED,
-                intent=session.intent,
-                state=session.state,
+                **session.where,
                 status=row.status,
                 turnNo=turn.turn_no,
                 configVersion=turn.snapshot.config_version,
@@ -262,13 +261,7 @@ class PersistConversationStep(Step):
             session = session.evolve(context_summary=summary)
         result = FinalResult(str(session.intent), str(session.state), payload, session.context)
         session = session.evolve(final_result=result)
-        turn.audit(
-            session,
-            ENGINE_RETURN,
-            intent=session.intent,
-            state=session.state,
-            final_result=session.last_assistant,
-        )
+        turn.audit(session, ENGINE_RETURN, **session.where, final_result=session.last_assistant)
         return Continue(session)
 
 

@@ -302,8 +302,7 @@ def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Js
         missingRequiredFields=list(session.missing_required_fields),
         missingFieldOptions=session.missing_field_options,
         schemaId=row.schema_id,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         intentLocked=session.intent_locked,
         intentLockReason=session.intent_lock_reason,
         context=session.context,
@@ -340,8 +339,7 @@ class AutoAdvanceStep(Step):
             AUTO_ADVANCE_FACTS,
             schemaComplete=session.schema_complete,
             hasAnySchemaValue=session.schema_has_any_value,
-            intent=session.intent,
-            state=session.state,
+            **session.where,
         )
         return Continue(session)
 

@@ -56,12 +56,16 @@ class HandOverStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Outcome:
         """Stop with the text. The webhook of the help desk has the message."""
-        turn.audit(session, MESSAGE_PASSED_ON, intent=session.intent, state=session.state)
+        turn.audit(session, MESSAGE_PASSED_ON, **session.where)
         payload = TextPayload(read_text_setting(session, turn, WITH_PERSON_TEXT))
         session = session.evolve(payload=payload, last_assistant=to_document(payload))
-        where = {"intent": session.intent, "state": session.state}
         turn.audit(
-            session, ASSISTANT_OUTPUT, output=payload.value, outputFormat="TEXT", responseType=WITH_PERSON, **where
+            session,
+            ASSISTANT_OUTPUT,
+            output=payload.value,
+            outputFormat="TEXT",
+            responseType=WITH_PERSON,
+            **session.where,
         )
-        turn.audit(session, ENGINE_RETURN, **where, final_result=to_document(payload))
+        turn.audit(session, ENGINE_RETURN, **session.where, final_result=to_document(payload))
         return Stop(session, FinalResult(session.intent or "", session.state or "", payload, session.context))

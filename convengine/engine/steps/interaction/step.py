@@ -133,8 +133,7 @@ class InteractionPolicyStep(Step):
             skipIntentResolution=outcome.skips_resolution,
             hasPendingAction=awaited.action,
             hasPendingSlot=awaited.slot,
-            intent=session.intent,
-            state=session.state,
+            **session.where,
             decidedBy=outcome.by,
             matrixKey=outcome.matrix_key,
         )

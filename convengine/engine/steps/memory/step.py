@@ -50,7 +50,6 @@ class MemoryStep(Step):
             summaryChars=len(summary),
             recalled=session.memory.memory_recall is not None,
             stores=["ce_memory", *answer.stores],
-            intent=session.intent,
-            state=session.state,
+            **session.where,
         )
         return Continue(session)

@@ -197,16 +197,9 @@ def _block_turn(session: Session, turn: Turn, text: str, **details: Any) -> Stop
     )
     result = FinalResult(session.intent or "", session.state or "", payload, session.context)
     turn.audit(
-        session,
-        ASSISTANT_OUTPUT,
-        output=text,
-        outputFormat="TEXT",
-        responseType="POLICY",
-        intent=session.intent,
-        state=session.state,
-        **details,
+        session, ASSISTANT_OUTPUT, output=text, outputFormat="TEXT", responseType="POLICY", **session.where, **details
     )
-    turn.audit(session, ENGINE_RETURN, intent=session.intent, state=session.state, final_result=to_document(payload))
+    turn.audit(session, ENGINE_RETURN, **session.where, final_result=to_document(payload))
     return Stop(session, result)
 
 

@@ -171,7 +171,7 @@ def _answer_by(
     row = choice.decide(session, turn, DecisionKind.RESPONSE, intent=intent, state=state)
     if row is None:
         return _answer_without_row(session, turn)
-    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state)
+    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, **session.where)
     payload, stage = write_answer(row, session, turn)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
     if stage != RESPONSE_EXACT and isinstance(payload, JsonPayload):
@@ -205,7 +205,7 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
     if row is None:
         # Its phrase counted, so an answer was there: none of this release, though, is of an enabled intent.
         return session.evolve(digression=None)
-    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=view.intent, state=view.state)
+    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, **view.where)
     payload, stage = write_answer(row, view, turn)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
     payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
@@ -325,7 +325,7 @@ def _answer_without_row(session: Session, turn: Turn) -> Session:
         return _override(session, turn, read_text_setting(session, turn, FRESH_START_TEXT), "RESET")
     if session.form_question:
         return _set_answer(session, turn, TextPayload(session.form_question), "QUESTION")
-    turn.audit(session, RESPONSE_MAPPING_NOT_FOUND, intent=session.intent, state=session.state)
+    turn.audit(session, RESPONSE_MAPPING_NOT_FOUND, **session.where)
     if turn.config(session, ON_MISSING) == "FALLBACK":
         return _set_answer(session, turn, TextPayload(read_text_setting(session, turn, FALLBACK_TEXT)), "FALLBACK")
     raise ResponseMappingNotFound(
@@ -366,8 +366,7 @@ def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: s
         outputFormat="JSON" if isinstance(payload, JsonPayload) else "TEXT",
         responseType=response_type,
         **details,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         context=session.context,
         schemaJson=collect_schema_values(session),
     )

@@ -63,8 +63,7 @@ class McpToolStep(Step):
         Rules may allow or prevent it by moving the state, so they run first; with an override none run before it.
         """
         if session.only_digresses:
-            where = {"intent": session.intent, "state": session.state}
-            turn.audit(session, MCP_SKIPPED, status=None, reason="DIGRESSION", **where)
+            turn.audit(session, MCP_SKIPPED, status=None, reason="DIGRESSION", **session.where)
             return Continue(session)
         session = clear_planner_state(session, turn)
         if session.reply_override is None:
@@ -108,10 +107,9 @@ def skip_planner(session: Session, turn: Turn, skip: Skip) -> Session:
     if not session.reset_only:
         state = build_lifecycle(turn, skip.status, skip.outcome)
         session = session.with_context({"mcp": {**get_mcp_branch(session), "lifecycle": state}})
-    where = {"intent": session.intent, "state": session.state}
     if skip.stage:
-        turn.audit(session, skip.stage, **where, **skip.about)
-    turn.audit(session, MCP_SKIPPED, status=skip.status, reason=skip.reason, **where)
+        turn.audit(session, skip.stage, **session.where, **skip.about)
+    turn.audit(session, MCP_SKIPPED, status=skip.status, reason=skip.reason, **session.where)
     return session
 
 

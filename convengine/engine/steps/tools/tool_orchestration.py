@@ -75,8 +75,7 @@ def run_requested_tool(session: Session, turn: Turn) -> Session:
     if truthy(session.action.guardrail_blocked):
         if requested:
             session = session.with_values(ToolParams(tool_status=BY_GUARDRAIL))
-            where = {"intent": session.intent, "state": session.state}
-            turn.audit(session, TOOL_ORCHESTRATION_RESULT, status=BY_GUARDRAIL, **where)
+            turn.audit(session, TOOL_ORCHESTRATION_RESULT, status=BY_GUARDRAIL, **session.where)
         return session
     if truthy(session.action.skip_tool_execution) or session.reply_override or session.reset_only:
         return session
