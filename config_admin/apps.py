@@ -21,6 +21,6 @@ class ConfigAdminConfig(AppConfig):
     def requires_draft(self, config_version: int) -> bool:
         """True when changes after this release are made in drafts only."""
         from config_admin.releases.active import snapshots
-        from convengine.engine.turn.release_settings import requires_draft
+        from convengine.engine.turn.releases import requires_draft
 
         return requires_draft(snapshots.at(config_version))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from audit.record.events import expand_events
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE
 from convengine.engine.stages import STAGES
-from convengine.engine.steps.containers.stages import CONTAINER_DATA_ATTACHED
+from convengine.engine.steps.containers.step import CONTAINER_DATA_ATTACHED
 from tests import record
 
 _FREE = frozenset({CONTAINER_DATA_ATTACHED})

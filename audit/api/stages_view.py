@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from audit.api.access_scope import SCOPE_OWN, SCOPE_WORKSPACE
 from convengine.engine.stages import STAGES, stored_names
-from convengine.engine.steps.containers.stages import CONTAINER_DATA_ATTACHED
+from convengine.engine.steps.containers.step import CONTAINER_DATA_ATTACHED
 from convengine.engine.turn.stage import Family, Stage, is_error
 from convengine.server.api.base_view import ApiView
 from convengine.server.api.schema import extend_schema

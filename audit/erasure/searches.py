@@ -17,8 +17,8 @@ from audit.erasure.telling_words import has_telling_word
 from audit.models import CeAccessLog, CeLedger, CeSavedSearch
 from audit.record import removals
 from audit.seal import ERASED, read_seal
+from convengine.engine.text.compare import fold, split_words
 from convengine.engine.text.participants import SHORTEST, has_all, list_local_terms, list_terms, read_phone
-from convengine.engine.text.words import fold, split_words
 from convengine.engine.turn.job import Counts
 
 #: The parameters of pages that name a participant, and those with other words that somebody typed.

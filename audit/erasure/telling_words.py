@@ -6,8 +6,8 @@ from dataclasses import fields
 from itertools import chain
 from typing import Any
 
+from convengine.engine.text.compare import split_words
 from convengine.engine.text.participants import SHORTEST
-from convengine.engine.text.words import split_words
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import get_tables, list_languages

@@ -9,8 +9,8 @@ from audit.narration.decisions import Candidate, list_reasons
 from audit.record.document import list_unstored_events
 from audit.record.events import EVENT_COLUMNS, Event, expand_events, read_events
 from audit.record.queries import read_turns
-from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.turn.turn import Turn
 from convengine.server.interfaces.turn_reports import EmptyValue
 from convengine.server.sessions.models import CeConversationHistory, CeExtensionFault

@@ -9,8 +9,8 @@ from audit.record.events import Event
 from convengine.engine.cached_property import cached_property
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.stages import FORM_CLEARED
-from convengine.engine.rules.actions.clear_context import CLEAR_CONTEXT
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
+from convengine.engine.rules.stages import CLEAR_CONTEXT
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage, Tone, find_stage

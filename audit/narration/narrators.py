@@ -36,21 +36,21 @@ from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_REJECTED,
     PENDING_ACTION_SKIPPED,
 )
-from convengine.engine.steps.containers.stages import CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED
+from convengine.engine.steps.containers.step import CONTAINER_DATA_EXECUTED, CONTAINER_DATA_FAILED
 from convengine.engine.steps.conversation.stages import CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CORRECTION_PATCH_APPLIED
 from convengine.engine.steps.dialogue_act.stages import DIALOGUE_ACT_CLASSIFIED
 from convengine.engine.steps.forms.stages import SCHEMA_STATUS
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_NO_MATCH, INTENT_RESOLVED_BY_CLASSIFIER
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
-from convengine.engine.steps.policy.stages import POLICY_BLOCK
+from convengine.engine.steps.policy.step import POLICY_BLOCK
 from convengine.engine.steps.responses.stages import (
     EXACT_RESPONSE_RENDERING,
     NOT_UNDERSTOOD,
     RESPONSE_EXACT,
 )
 from convengine.engine.steps.tools.stages import TOOL_ORCHESTRATION_REQUEST, TOOL_ORCHESTRATION_RESULT
-from convengine.engine.threads.new_task import REASON as NEW_TASK
+from convengine.engine.threads.lifecycle import NEW_TASK
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED, SESSION_LIFECYCLE
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind, DialogueAct, MessageIntent

@@ -7,8 +7,6 @@ from dataclasses import replace
 from audit.narration.narrate import NarratedTurn, Narrator, build_sentence, find_cleared
 from audit.narration.wording import Fact, Parts, Sentence, find_matched_words, get_text, join_parts, plain, quote
 from audit.record.events import Event
-from convengine.engine.rules.actions.set_intent import SET_INTENT
-from convengine.engine.rules.actions.set_state import SET_STATE
 from convengine.engine.rules.conditions.rule import UNREADABLE, read_condition
 from convengine.engine.rules.conditions.words import (
     claim_words,
@@ -17,9 +15,9 @@ from convengine.engine.rules.conditions.words import (
     list_leaves,
     negated_sentence,
 )
-from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH
+from convengine.engine.rules.stages import RULE_APPLIED, RULE_MATCH, SET_INTENT, SET_STATE
 from convengine.engine.stages import STAGES
-from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
+from convengine.engine.steps.state_graph.step import STATE_GRAPH_VALID
 from convengine.engine.text.compare import code
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.turn import rows

@@ -11,9 +11,9 @@ from functools import lru_cache
 from audit.record import step_times
 from audit.record.events import parse_stored
 from convengine.engine.pipeline.stages import STEP_ENTER, STEP_EXIT
-from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.stages import base_name
 from convengine.engine.turn.codec import dump_unchanged, dumps
+from convengine.engine.turn.stages import PROMPT_RENDERING
 from convengine.json_value import Json
 
 Entry = Mapping[str, Json]

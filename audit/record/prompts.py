@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import structlog
 
 from convengine.engine.llm import settings as llm
-from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.redaction import MASK, Redaction, redact_text
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.engine.stages import base_name
@@ -15,6 +14,7 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stages import PROMPT_RENDERING
 from convengine.json_value import Json
 
 _MODEL_INPUT = "_LLM_INPUT"

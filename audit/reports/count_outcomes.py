@@ -14,7 +14,7 @@ from audit.record.milestones import COMMITTED
 from audit.record.outcomes import FORM_ENDS, FormOutcome, Outcome, TurnResult, follow_conversation, has_bot_failed
 from audit.record.task_errors import TASK_STAGES, is_task_undone
 from audit.reports.count_batch import NEW_COUNTS, insert_rows
-from convengine.engine.steps.hand_over.stages import MESSAGE_PASSED_ON, PERSON_ANSWERED
+from convengine.engine.steps.hand_over.step import MESSAGE_PASSED_ON, PERSON_ANSWERED
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD, PERSON_WANTED
 from convengine.engine.text.compare import code
 from convengine.engine.threads.stages import SESSION_LIFECYCLE

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from audit.record.form_steps import Step
 from audit.record.outcomes import WantedOutcome
-from convengine.engine.text.words import fold
+from convengine.engine.text.compare import fold
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.payload import to_spoken_text
 

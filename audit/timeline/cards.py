@@ -22,7 +22,7 @@ from convengine.engine.pipeline.stages import PIPELINE_TIMING, STEP_ENTER, STEP_
 from convengine.engine.stages import base_name
 from convengine.engine.steps.actions.stages import GUARDRAIL_DENY, PENDING_ACTION_FAILED
 from convengine.engine.steps.responses.stages import RESPONSE_MAPPING_NOT_FOUND
-from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VIOLATION
+from convengine.engine.steps.state_graph.step import STATE_GRAPH_VIOLATION
 from convengine.engine.steps.tools.stages import MCP_TOOL_ERROR, TOOL_ORCHESTRATION_ERROR
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle, TurnStatus

@@ -14,7 +14,7 @@ from config_admin.releases.active import snapshots
 from config_admin.releases.audience import find_gradual_release
 from config_admin.test_cases.gate import GateState, describe_problems, judge_gate, read_gate_tags
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.release_settings import APPROVALS
+from convengine.engine.turn.releases import APPROVALS
 
 #: The right to publish although tests of the gate fail.
 OVERRIDE = "config_admin.override_gate"

@@ -8,7 +8,7 @@ from config_admin.drafts.middleware import get_page_name, is_configuration_page
 from config_admin.editing.context import get_editor_context
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.models import CeGradualRelease
-from convengine.engine.turn.release_settings import requires_draft
+from convengine.engine.turn.releases import requires_draft
 
 #: What the names of pages of the configuration begin with on which nothing is edited.
 _ONLY_READ = ("config_admin_cerelease_", "config_admin_find")

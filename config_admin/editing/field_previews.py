@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from config_admin.editing.sample_turns import SampleTurn
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
-from convengine.engine.rules.actions import set_json
 from convengine.engine.rules.actions.contract import ActionValueError
+from convengine.engine.rules.actions.copies import parse_copy
 from convengine.engine.rules.conditions.evaluate import compile_path
 from convengine.engine.rules.conditions.nodes import PathError
 from convengine.engine.rules.conditions.operators import OPERATORS
@@ -25,7 +25,7 @@ from convengine.engine.steps.intents.classifiers import (
     list_matching_patterns,
     order_classifiers,
 )
-from convengine.engine.steps.tools.request import InvalidToolRequest, build_row_request
+from convengine.engine.steps.tools.call import InvalidToolRequest, build_row_request
 from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
@@ -135,7 +135,7 @@ def try_action_value(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewR
             "The preview only works for paths. Choose the action “Copy from a path” (SET_JSON).", failed=True
         )
     try:
-        copy = set_json.parse(rule.action_value)
+        copy = parse_copy(rule.action_value)
     except ActionValueError as error:
         return PreviewResult(error.message, failed=True)
     exists, value = copy.path.first(collect_facts(moment.session))

@@ -16,7 +16,7 @@ from config_admin.editing.sample_turns import SampleTurn
 from config_admin.manual.links import entry_url
 from config_admin.releases.content import content_of
 from config_admin.validation.codes import CODES
-from convengine.engine.rules.conditions.to_rows import convert_path
+from convengine.engine.rules.conditions.rows import convert_path
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import RuleType

@@ -24,7 +24,7 @@ from config_admin.releases.queries import NoSuchRelease, content_hash_of, manife
 from config_admin.releases.working_copy import WorkingCopy, find_working_copy
 from convengine.engine.errors import ConfigInvalid
 from convengine.engine.turn.conversation import Conversation
-from convengine.engine.turn.release_choice import ReleaseChoice, ReleaseReason
+from convengine.engine.turn.releases import ReleaseChoice, ReleaseReason
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.deployment import conf
 from convengine.server.interfaces.configuration import Configuration

@@ -10,13 +10,12 @@ from config_admin.releases.queries import NoSuchRelease
 from convengine.engine.forms.life import asks_for_consent, is_in_form
 from convengine.engine.forms.session_form import find_schema
 from convengine.engine.pending_actions.record import LIVE, RECORD
-from convengine.engine.rules.choose_answer import choose_response
+from convengine.engine.rules.choice import choose_response
 from convengine.engine.text.compare import code
 from convengine.engine.threads.lifecycle import AWAITING_USER, CLOSED, INTERRUPTED
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.conversation import Conversation
-from convengine.engine.turn.release_choice import ReleaseChoice, ReleaseReason
-from convengine.engine.turn.release_settings import RUNNING
+from convengine.engine.turn.releases import RUNNING, ReleaseChoice, ReleaseReason
 from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, HAND_OVER, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 

@@ -11,7 +11,7 @@ from django.db.models import F, OuterRef, Subquery
 from config_admin.test_cases.models import CeTestCase, CeTestResult
 from convengine import __version__
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.release_settings import GATE
+from convengine.engine.turn.releases import GATE
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 
 #: Tests that a sentence names.

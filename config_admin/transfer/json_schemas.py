@@ -19,7 +19,7 @@ from config_admin.validation.columns import Reference, get_column_spec
 from config_admin.validation.labels import column_label, table_title
 from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.engine.forms.extension_keys import FIELD_KEYS, FORM_KEYS
-from convengine.engine.rules.conditions.schema import build_condition_schema
+from convengine.engine.rules.conditions.rows import build_condition_schema
 from convengine.engine.turn import rows
 from convengine.json_value import Json
 from convengine.play.schema import SCHEMA as SCENARIO

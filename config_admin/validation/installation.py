@@ -5,7 +5,7 @@ from functools import cache
 from config_admin.validation.world import World
 from convengine.engine.rules.conditions.rule import custom_matchers
 from convengine.engine.rules.vocabulary import list_actions
-from convengine.engine.tools.groups import resolve_group
+from convengine.engine.turn.enums import resolve_group
 from convengine.server import wiring
 from convengine.server.deployment import conf
 from convengine.server.executors.port import BUILT_IN

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from convengine.engine.rules import vocabulary
-from convengine.engine.rules.actions import set_json
 from convengine.engine.rules.actions.contract import COMPUTED, REMOVED, ActionValueError, Write
+from convengine.engine.rules.actions.copies import DEFAULT_KEY
 from convengine.engine.rules.conditions.nodes import Comparison, Condition, Field, Group, Literal, Path
 from convengine.engine.rules.conditions.operators import Operator
 from convengine.engine.rules.conditions.rule import UNREADABLE, read_condition
@@ -66,7 +66,7 @@ def _list_writes(rule: rows.Rule) -> list[Write]:
     """What a rule's action writes, without what it removes."""
     if code(rule.action) == "SET_JSON":
         # Not parsed, because compiling the path of every rule would take long, and its name comes before the colon.
-        name = (rule.action_value or "").partition(":")[0].strip() or set_json.DEFAULT_KEY
+        name = (rule.action_value or "").partition(":")[0].strip() or DEFAULT_KEY
         return [Write(("inputParams", name), COMPUTED)]
     action = vocabulary.get_action(rule.action)
     try:

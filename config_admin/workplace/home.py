@@ -46,7 +46,7 @@ from convengine.engine.rules.explain import list_faults
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.labels import format_percent
-from convengine.engine.turn.release_settings import MODE
+from convengine.engine.turn.releases import MODE
 from convengine.engine.turn.scope import UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.first_steps import list_session_steps

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from config_admin.validation.relations import index_rows, sort_properties
 from convengine.engine.prompts.select import order_newest_first
-from convengine.engine.rules.choose_answer import choose_response
+from convengine.engine.rules.choice import choose_response
 from convengine.engine.rules.row_names import strip_statements
 from convengine.engine.rules.sentence import describe_rule
 from convengine.engine.text.compare import code, shorten, shorten_line

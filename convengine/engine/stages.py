@@ -1,38 +1,36 @@
-"""Every audit stage, in the order of a turn, and the names under which events store them."""
+"""Every audit stage, by family and about in the order of a turn, and the names under which events store them."""
 
 from collections.abc import Mapping
 from importlib import import_module
 
 from convengine.engine.turn.stage import Stage, declared_stages
 
-for _room in (
-    "pipeline",
-    "turn",
-    "steps.conversation",
-    "threads",
-    "steps.hand_over",
-    "steps.policy",
-    "steps.dialogue_act",
-    "steps.interaction",
-    "steps.correction",
-    "steps.actions",
-    "pending_actions",
-    "steps.intents",
-    "clarification",
-    "steps.containers",
-    "forms",
-    "steps.forms",
-    "prompts",
-    "steps.tools",
-    "rules",
-    "steps.state_graph",
-    "state_graph",
-    "steps.responses",
-    "steps.memory",
-    "memory",
+for _module in (
+    "turn.stages",
+    "pipeline.stages",
+    "steps.conversation.stages",
+    "steps.dialogue_act.stages",
+    "steps.interaction.stages",
+    "steps.correction.stages",
+    "steps.actions.stages",
+    "pending_actions.stages",
+    "forms.stages",
+    "turn.stages",
+    "steps.responses.stages",
+    "clarification.stages",
+    "steps.intents.stages",
+    "steps.containers.step",
+    "steps.forms.stages",
+    "steps.tools.stages",
+    "rules.stages",
+    "steps.policy.step",
+    "steps.state_graph.step",
+    "steps.hand_over.step",
+    "threads.stages",
+    "state_graph.allowed_moves",
+    "memory.stages",
 ):
-    import_module(f"convengine.engine.{_room}.stages")
-import_module("convengine.engine.rules.actions")
+    import_module(f"convengine.engine.{_module}")
 
 #: By name, grouped by family.
 STAGES: Mapping[str, Stage] = {str(stage): stage for stage in declared_stages()}

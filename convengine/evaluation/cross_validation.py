@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from convengine.engine.text.compare import code
-from convengine.engine.text.words import fold
+from convengine.engine.text.compare import code, fold
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.evaluation.intents import build_decider, name_intents

@@ -9,9 +9,9 @@ from convengine.engine.dialogue import settings as dialogue
 from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.memory import settings as memory
 from convengine.engine.pending_actions import settings as interaction
-from convengine.engine.state_graph import settings as state_graph
-from convengine.engine.steps.actions import settings as actions
-from convengine.engine.steps.interaction import settings as policy
+from convengine.engine.state_graph import allowed_moves as state_graph
+from convengine.engine.steps.actions import guardrail
+from convengine.engine.steps.interaction import step as policy
 from convengine.engine.steps.tools import settings as tools
 from convengine.engine.turn import audit_settings
 from convengine.engine.turn.live_settings import Setting, Unreadable
@@ -33,11 +33,11 @@ LIVE: Mapping[str, Setting[Any]] = {
     "flow.action_lifecycle.ttl_minutes": interaction.TTL_MINUTES,
     "flow.disambiguation.enabled": interaction.DISAMBIGUATION_ENABLED,
     "flow.disambiguation.max_options": interaction.MAX_OPTIONS,
-    "flow.guardrail.enabled": actions.GUARDRAIL_ENABLED,
-    "flow.guardrail.sanitize_input": actions.SANITIZE_INPUT,
-    "flow.guardrail.require_approval_for_sensitive_actions": actions.REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS,
-    "flow.guardrail.approval_gate_fail_closed": actions.APPROVAL_GATE_FAIL_CLOSED,
-    "flow.guardrail.sensitive_patterns": actions.SENSITIVE_PATTERNS,
+    "flow.guardrail.enabled": guardrail.GUARDRAIL_ENABLED,
+    "flow.guardrail.sanitize_input": guardrail.SANITIZE_INPUT,
+    "flow.guardrail.require_approval_for_sensitive_actions": guardrail.REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS,
+    "flow.guardrail.approval_gate_fail_closed": guardrail.APPROVAL_GATE_FAIL_CLOSED,
+    "flow.guardrail.sensitive_patterns": guardrail.SENSITIVE_PATTERNS,
     "flow.tool_orchestration.enabled": tools.ORCHESTRATION_ENABLED,
     "flow.state_graph.enabled": state_graph.STATE_GRAPH_ENABLED,
     "flow.conversation_history.max_turns": memory.HISTORY_MAX_TURNS,

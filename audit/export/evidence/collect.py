@@ -18,7 +18,7 @@ from audit.models import CeLedger
 from audit.narration import narrate_turn
 from audit.record.events import Event
 from audit.seal import SEALED, encode_parts
-from convengine.engine.steps.state_graph.stages import STATE_GRAPH_VALID
+from convengine.engine.steps.state_graph.step import STATE_GRAPH_VALID
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.rows import ROW_TYPE_OF, Intent, StateEdge
 from convengine.json_value import Json

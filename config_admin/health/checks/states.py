@@ -13,7 +13,7 @@ from config_admin.health.witnesses import ShownTurn, find_turn, find_turn_of_phr
 from config_admin.validation import relations
 from config_admin.validation.findings import Severity
 from convengine.engine.errors import ResponseMappingNotFound
-from convengine.engine.rules.choose_answer import choose_response
+from convengine.engine.rules.choice import choose_response
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows

@@ -15,7 +15,7 @@ from config_admin.tables.config.model import CeConfig
 from config_admin.validation.settings import describe_default, find_setting
 from config_admin.workplace import settings_page
 from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn import release_settings, rows
+from convengine.engine.turn import releases, rows
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.rows import Row
 from convengine.server.admin_site.pages import SidebarEntry, page
@@ -74,7 +74,7 @@ class ConfigAdmin(RowAdmin):
 
     def is_reserved(self, request: HttpRequest, setting: Setting[Any]) -> bool:
         """True when the setting is reserved and this user may not change it."""
-        right = RELEASE_SETTINGS if setting.type == release_settings.FAMILY else ROLL_BACK
+        right = RELEASE_SETTINGS if setting.type == releases.FAMILY else ROLL_BACK
         return setting.mark == "LR" and not request.user.has_perm(right)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:

@@ -16,7 +16,7 @@ from config_admin.validation.world import World
 from convengine.engine.llm import settings as llm
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.steps.intents import settings as intents
-from convengine.engine.steps.interaction import settings
+from convengine.engine.steps.interaction import step as interaction
 from convengine.engine.steps.tools import settings as tools
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.text.wording import did_you_mean, join_names
@@ -127,16 +127,16 @@ _CHECK_OF_KIND: Mapping[str, Callable[[Config, Setting[Any]], Iterator[Finding]]
 
 
 def _check_matrix(draft: Config, matrix: Mapping[str, Any]) -> Iterator[Finding]:
-    pairs = {f"{subject}:{act}" for subject in settings.SUBJECTS for act in DialogueAct}
+    pairs = {f"{subject}:{act}" for subject in interaction.SUBJECTS for act in DialogueAct}
     for key, value in matrix.items():
         if key.strip().upper() not in pairs:
             yield draft.error("SHAPE_INVALID", "config_value", f"{key} must have the form PENDING_ACTION:AFFIRM.")
-        if value != "" and str(value).strip().upper() not in settings.DECISIONS:
+        if value != "" and str(value).strip().upper() not in interaction.DECISIONS:
             yield draft.error(
                 "CHOICE_UNKNOWN",
                 "config_value",
                 f"{json.dumps(value, ensure_ascii=False)} is not a decision. Choose one of "
-                f"{', '.join(settings.DECISIONS)}.",
+                f"{', '.join(interaction.DECISIONS)}.",
             )
 
 
@@ -202,7 +202,7 @@ def _check_model(list_known: Callable[[World], frozenset[str]], draft: Config, n
 
 
 _CHECK_OF_SETTING: Mapping[str, ValueCheck] = {
-    settings.MATRIX.name: _check_matrix,
+    interaction.MATRIX.name: _check_matrix,
     tools.ALLOWED_NEXT.name: _check_allowed_next,
     intents.RESET_INTENT_CODES.name: _check_reset_codes,
     INTENTS.name: _check_intents_of_channel,

@@ -8,7 +8,7 @@ from config_admin.validation.draft import Draft, SaveChecks
 from config_admin.validation.findings import Finding
 from convengine.engine.rules.patterns import PatternError, find_double_backslash
 from convengine.engine.rules.text_bank import REGEX
-from convengine.engine.steps.policy.settings import ENABLE_LLM, LLM_FAIL_MODE
+from convengine.engine.steps.policy.step import ENABLE_LLM, LLM_FAIL_MODE
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import PolicyType

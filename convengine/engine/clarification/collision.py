@@ -169,7 +169,7 @@ def ask_collision_question(session: Session, turn: Turn) -> tuple[Session, str]:
 
     If the model fails or a prompt cannot be rendered, the built question is used.
     """
-    turn.audit(session, INTENT_COLLISION_DETECTED, intent=session.intent, state=session.state)
+    turn.audit(session, INTENT_COLLISION_DETECTED, **session.where)
     choices = _list_choices(session, turn.snapshot)
     text = ask_for_text(
         session,
@@ -193,8 +193,7 @@ def ask_collision_question(session: Session, turn: Turn) -> tuple[Session, str]:
         session,
         INTENT_COLLISION_RESOLVED,
         output=text,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         context=session.context,
         schemaJson=collect_schema_values(session),
     )

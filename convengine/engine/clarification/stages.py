@@ -1,7 +1,7 @@
 """Stages of the question between intents, and of asking a model for an answer's text."""
 
-from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.turn.stages import PROMPT_FAULT
 
 INTENT_COLLISION_DETECTED = declare_stage(
     "INTENT_COLLISION_DETECTED",

@@ -100,6 +100,17 @@ REGEX_GREETING = declare(
     "A message that matches this pattern completely is a greeting.",
     label="Pattern for greetings",
 )
+REGEX_RETRY = declare(
+    "CorrectionStep",
+    "REGEX_RETRY",
+    regex(),
+    "(?:retry|try again|please retry|retry please|again|once more|try once more)[.!? ]*",
+    (
+        "A message that matches this pattern completely repeats the last step, if the prompt template of the state "
+        "allows a retry."
+    ),
+    label="Pattern for trying again",
+)
 RESET_ACT_RESETS = declare(
     FAMILY,
     "RESET_ACT_RESETS",

@@ -9,8 +9,8 @@ from typing import Any
 
 from convengine.engine.forms.form import Field, Form
 from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
+from convengine.engine.text.compare import split_name
 from convengine.engine.text.wording import drop_second_stop
-from convengine.engine.text.words import split_name
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.session import Session

@@ -19,7 +19,7 @@ from convengine.engine.forms.composed_schemas import (
     write_out,
 )
 from convengine.engine.forms.schema_validator import get_validator
-from convengine.engine.text.words import Words, split_name, split_words
+from convengine.engine.text.compare import Words, split_name, split_words
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.snapshot import Snapshot

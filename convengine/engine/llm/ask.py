@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from convengine.engine.llm import settings as catalogue
-from convengine.engine.llm.clean_answer import clean_answer
 from convengine.engine.llm.faults import ModelFault
-from convengine.engine.llm.reply import UnusableAnswer, read_json, validate_value
+from convengine.engine.llm.reply import UnusableAnswer, clean_answer, read_json, validate_value
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.live_settings import Setting

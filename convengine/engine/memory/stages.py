@@ -1,8 +1,16 @@
 """Stages of memory."""
 
-from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.turn.stages import PROMPT_FAULT
 
+MEMORY_UPDATED = declare_stage(
+    "MEMORY_UPDATED",
+    Family.SESSION,
+    "What the conversation remembers was brought up to date.",
+    steps="MemoryStep",
+    keys="summaryChars recalled stores intent state",
+    common=True,
+)
 MEMORY_STORE_ERROR = declare_stage(
     "MEMORY_STORE_ERROR",
     Family.SESSION,

@@ -9,6 +9,7 @@ from convengine.engine.forms.form import is_meaningful
 from convengine.engine.forms.single_field import choose_option
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import ActionChoice, Scope, build_action, list_pending_rows
+from convengine.engine.pending_actions.record import LIVE, Record
 from convengine.engine.pending_actions.settings import (
     DISAMBIGUATION_ENABLED,
     ENABLE_LLM,
@@ -23,6 +24,7 @@ from convengine.engine.pending_actions.stages import (
     DISAMBIGUATION_LLM_INPUT,
     DISAMBIGUATION_LLM_OUTPUT,
     DISAMBIGUATION_REQUIRED,
+    PENDING_ACTION_LIFECYCLE,
 )
 from convengine.engine.prompts.fill import ask_for_text
 from convengine.engine.prompts.render import render_lenient
@@ -37,10 +39,11 @@ from convengine.engine.turn.turn import Turn, once_per_moment
 REASON = "PENDING_ACTION_DISAMBIGUATION"
 SOURCE = "DISAMBIGUATION"
 
-
 _STAGES = (DISAMBIGUATION_LLM_INPUT, DISAMBIGUATION_LLM_OUTPUT, DISAMBIGUATION_LLM_ERROR)
 #: The model's text does not name every option, so it would hide one from the user.
 OPTION_OMITTED = "OPTION_OMITTED"
+_IN_CONTEXT = ("pending_action", "pendingAction")
+_IN_PARAMS = ("pending_action", "pendingAction", "pending_action_key", "pending_action_task")
 
 
 @dataclass(frozen=True)
@@ -125,8 +128,7 @@ def _ask(session: Session, turn: Turn, action_choice: ActionChoice, options: Seq
         question=question,
         candidateCount=len(action_choice.ambiguous),
         options=[option.label for option in offered],
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         questionSource=source,
         **cut,
     )
@@ -195,10 +197,6 @@ def ask_model_for_question(session: Session, turn: Turn, names: Mapping[str, Any
     return "" if omitted else text
 
 
-_IN_CONTEXT = ("pending_action", "pendingAction")
-_IN_PARAMS = ("pending_action", "pendingAction", "pending_action_key", "pending_action_task")
-
-
 def waits_for_action(session: Session, turn: Turn) -> bool:
     """True when an action is proposed: by the context, by the request, by a rule, or by a row in scope."""
     return (
@@ -233,3 +231,39 @@ def has_open_action(session: Session, turn: Turn) -> bool:
     current = record.read_record(session)
     is_open = current is not None and current.status in record.LIVE and current.scope == str(Scope.of(session))
     return is_open or is_proposed_by_table(session, turn)
+
+
+def drop_record_of_other_scope(session: Session, turn: Turn) -> Session:
+    """Remove the record of another intent or state."""
+    current = record.read_record(session)
+    if current is None or current.scope == str(Scope.of(session)):
+        return session
+    if current.status in LIVE:
+        session = record.end_record(session)
+    session = drop_question(session.without_context(record.RECORD))
+    proposed_key = session.params.get("pending_action_key")
+    if code(str(proposed_key)) == code(current.action_key) and "pending_action_key" not in session.user_input_params:
+        session = session.without_params("pending_action_key")
+    audit_lifecycle(session, turn, current, "SCOPE_LEFT")
+    return session
+
+
+def drop_question(session: Session) -> Session:
+    """The session without the question which action is meant."""
+    question = session.clarification
+    return session.evolve(clarification=None) if question and question.reason == REASON else session
+
+
+def audit_lifecycle(
+    session: Session, turn: Turn, current: Record, event: str, more: Mapping[str, Any] | None = None
+) -> None:
+    """Write PENDING_ACTION_LIFECYCLE."""
+    turn.audit(
+        session,
+        PENDING_ACTION_LIFECYCLE,
+        event=event,
+        status=current.status.value,
+        actionKey=current.action_key,
+        actionRef=current.action_ref,
+        **(more or {}),
+    )

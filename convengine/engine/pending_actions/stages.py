@@ -1,7 +1,7 @@
 """Stages of the question which action is meant."""
 
-from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.turn.stages import PROMPT_FAULT
 
 DISAMBIGUATION_REQUIRED = declare_stage(
     "DISAMBIGUATION_REQUIRED",

@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from convengine.engine.errors import (
@@ -17,12 +17,12 @@ from convengine.engine.pipeline.hooks import Hooks
 from convengine.engine.pipeline.stages import (
     ENGINE_KNOWN_FAILURE,
     ENGINE_UNKNOWN_FAILURE,
+    PIPELINE_TIMING,
     STEP_ENTER,
     STEP_ERROR,
     STEP_EXIT,
 )
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
-from convengine.engine.pipeline.timing import audit_timing
 from convengine.engine.text.compare import compose
 from convengine.engine.turn.enums import ConversationStatus
 from convengine.engine.turn.local_time import get_local_time
@@ -222,3 +222,39 @@ class Engine:
             )
         audit_timing(session, turn, "FAILED")
         return EngineOutcome.of_failure(session, turn, known)
+
+
+def audit_timing(session: Session, turn: Turn, status: str) -> None:
+    """Write PIPELINE_TIMING. `status` is COMPLETED, STOPPED or FAILED; `wallMs` includes hooks and the last step.
+
+    A step that had nothing to do has the reason in `notNeeded`. `llmMs` is the time of all attempts of all
+    model calls, `toolMs` that of tools.
+    """
+    # Cut start and end to hundredths, not the length, so that the end stays exact.
+    steps: list[dict[str, Any]] = [
+        {
+            "step": step,
+            "startedAtMs": (start := int(started * 100)) / 100,
+            "durationMs": (int((started + took) * 100) - start) / 100,
+            "success": success,
+            **({"notNeeded": idle} if idle else {}),
+        }
+        for step, started, took, success, *_, idle in sorted(turn.timings, key=attrgetter("started_ms"))
+    ]
+    durations = [int(step["durationMs"]) for step in steps]
+    words = [
+        f"{step['step']}={duration}ms{'' if step['success'] else '(ERR)'}"
+        for step, duration in zip(steps, durations, strict=True)
+    ]
+    turn.audit(
+        session,
+        PIPELINE_TIMING,
+        totalMs=sum(durations),
+        steps=", ".join(words),
+        stepList=steps,
+        wallMs=round(turn.ports.clock.elapsed_ms(), 2),
+        llmMs=sum(call.answer.latency_ms for call in turn.model_calls),
+        llmCalls=len(turn.model_calls),
+        toolMs=int(turn.tool_ms),
+        status=status,
+    )

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.render import measure_prompt_vars, render_strict
-from convengine.engine.prompts.stages import PROMPT_RENDERING
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.facts import collect_session_facts
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
+from convengine.engine.turn.stages import PROMPT_RENDERING
 from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json

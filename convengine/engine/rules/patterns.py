@@ -146,11 +146,6 @@ class Pattern:
         """The whole text with each match replaced by a plain text."""
         return str(self._compiled_test.sub(by.replace("\\", "\\\\"), text.encode("utf-8", "replace").decode()))
 
-    def group_number(self, name: str) -> int | None:
-        """The number of a named group. Returns None if there is none."""
-        number: int | None = self._compiled_capture.groupindex.get(name)
-        return number
-
 
 def build_options(*, ignore_case: bool = True, captures: bool = False, max_memory: int = _MAX_MEMORY) -> Any:
     """RE2 options with limits and without log output."""

@@ -137,7 +137,7 @@ class PhaseEvents:
 
     def audit_pass_limit(self, session: Session, passes: int) -> None:
         """Record that the last pass that is allowed still changed intent or state."""
-        payload = {"intent": session.intent, "state": session.state, "passes": passes}
+        payload = {**session.where, "passes": passes}
         self._audit(session, RULE_PASS_CAP_REACHED, payload)
 
     def audit_no_match(self, session: Session, done: Pass) -> None:

@@ -4,15 +4,64 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.state_graph.settings import ALLOW_LLM_STATE_OVERRIDE, STATE_GRAPH_ENABLED
-from convengine.engine.state_graph.stages import RESPONSE_STATE_OVERRIDE
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.live_settings import boolean, declare, one_of
 from convengine.engine.turn.scope import ANY, intent_key
 from convengine.engine.turn.session import Session, Transition
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
+
+GRAPH_FAMILY = "StateGraphStep"
+
+STATE_GRAPH_ENABLED = declare(
+    GRAPH_FAMILY,
+    "ENABLED",
+    boolean(),
+    True,
+    "Check the moves between states against the state graph.",
+    label="Check state changes",
+)
+ON_VIOLATION = declare(
+    GRAPH_FAMILY,
+    "ON_VIOLATION",
+    one_of("AUDIT_ONLY", "SOFT_BLOCK", "REVERT"),
+    "AUDIT_ONLY",
+    (
+        "What happens to a move that the graph does not allow: it is recorded (AUDIT_ONLY), also flagged for "
+        "answers and rules (SOFT_BLOCK), or reverted to the intent and state at the start of the turn (REVERT)."
+    ),
+    label="If a state change is not allowed",
+)
+
+ALLOW_LLM_STATE_OVERRIDE = declare(
+    "ResponseResolutionStep",
+    "ALLOW_LLM_STATE_OVERRIDE",
+    boolean(),
+    False,
+    "Let “intent” and “state” in a JSON answer written by the model change the conversation's.",
+    mark="LR",
+    label="The model's answer may set intent and state",
+)
+
+RESPONSE_STATE_OVERRIDE = declare_stage(
+    "RESPONSE_STATE_OVERRIDE",
+    Family.RESPONSE,
+    "The answer was chosen for another state than the conversation is in.",
+    steps="ResponseResolutionStep",
+    keys="fromIntent fromState toIntent toState applied reason",
+    sentences=(
+        SentenceTemplate(
+            "The model's answer changed the intent to {toIntent} and the state to {toState}.", {"applied": True}
+        ),
+        SentenceTemplate(
+            "The model's answer asked for intent {toIntent} and state {toState}, which was rejected[: {reason}].",
+            tone=Tone.WARNING,
+        ),
+    ),
+)
 
 #: A graph describes the moves of one intent: moves of these causes are recorded and not checked.
 _UNCHECKED = frozenset({"RESET", "INTENT_RESOLUTION"})

@@ -1,8 +1,9 @@
-"""Comparison of texts: one normal form, one match form, one notion of truthy."""
+"""Comparison of texts: one normal form, one match form, one notion of truthy, the folded words."""
 
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import filterfalse
 from typing import Any
 
 #: Typographic apostrophes that keyboards insert instead of plain ones.
@@ -14,9 +15,13 @@ _CLOSING = ".!,;:… "
 #: What a text says that is true.
 TRUE_WORDS = frozenset({"true", "1", "yes", "y", "on"})
 
-
 #: A turn normalises the same few texts and codes again and again.
 _cached = lru_cache(maxsize=2048)
+Words = tuple[str, ...]
+_WORD = re.compile(r"[^\W_]+")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=\D)(?=\d)|(?<=\d)(?=\D)")
+#: Letters that have no accent to remove.
+_LETTERS = str.maketrans({"ø": "o", "đ": "d", "ð": "d", "ł": "l", "æ": "ae", "œ": "oe", "ı": "i", "þ": "th"})
 
 
 @_cached
@@ -85,3 +90,23 @@ def shorten(text: str, limit: int) -> str:
 def shorten_line(text: object, limit: int = 90) -> str:
     """The beginning of a text on one line; nothing for null."""
     return shorten(" ".join(str(text or "").split()), limit)
+
+
+def fold(text: str | None) -> str:
+    """The normal form without accents, equal for spellings of one word: "Straße" and "STRASSE", "Łódź" and "lodz"."""
+    # Bypasses the cache of `norm`, which is for the few texts that turns repeat.
+    plain: str = norm.__wrapped__(text).casefold()
+    if plain.isascii():
+        return plain
+    decomposed = unicodedata.normalize("NFKD", plain)
+    return "".join(filterfalse(unicodedata.combining, decomposed)).translate(_LETTERS)
+
+
+def split_words(text: str | None) -> Words:
+    """The folded words of a text."""
+    return tuple(_WORD.findall(fold(text)))
+
+
+def split_name(name: str) -> Words:
+    """The words of a property name: split at case changes, underscores, hyphens and digits."""
+    return split_words(_CAMEL.sub(" ", name))

@@ -6,7 +6,7 @@ Names are compared without case and accents; phone numbers without blanks, plus,
 import re
 import unicodedata
 
-from convengine.engine.text.words import fold
+from convengine.engine.text.compare import fold
 
 #: Maximum length of an indexed part, and maximum parts of one participant.
 LONGEST, MOST = 40, 80

@@ -11,9 +11,8 @@ from convengine.engine.llm.ask import Question, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.text.compare import code
-from convengine.engine.threads import new_task
 from convengine.engine.threads import settings as catalogue
-from convengine.engine.threads.lifecycle import AWAITING_USER, PENDING_COMPLETE
+from convengine.engine.threads.lifecycle import AWAITING_USER, PENDING_COMPLETE, begin_new_task
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
 from convengine.engine.turn.enums import DialogueAct, MessageIntent
 from convengine.engine.turn.owned_params import DialogueParams
@@ -123,7 +122,7 @@ def _begin_new_task(session: Session, turn: Turn) -> Session:
     session = _audit_message_intent(
         session.with_values(DialogueParams(message_intent=MessageIntent.NEW_TASK.value)), turn, MessageIntent.NEW_TASK
     )
-    return new_task.begin_new_task(session, turn)
+    return begin_new_task(session, turn)
 
 
 def _ask_model(session: Session, turn: Turn) -> MessageIntent:

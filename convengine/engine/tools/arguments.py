@@ -1,4 +1,4 @@
-"""The arguments of a tool, checked against its schema, with defaults and converted texts."""
+"""The arguments of a tool, checked against its schema, with defaults and converted texts; the limit of its result."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,7 @@ from convengine.engine.forms.composed_schemas import write_out
 from convengine.engine.forms.schema_validator import get_validator
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn import rows
-from convengine.engine.turn.codec import loads
+from convengine.engine.turn.codec import dumps, loads
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 
@@ -17,6 +17,7 @@ INVALID_ARGS = "INVALID_ARGS"
 _INTEGER = re.compile(r"[+-]?\d{1,18}")
 _NUMBER = re.compile(r"[+-]?\d{1,18}(?:\.\d{1,18})?")
 _WORDS = {"true": True, "false": False}
+_PREVIEW = 1000
 
 
 def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Json:
@@ -123,3 +124,10 @@ def _parse_document(types: list[Json], text: str) -> Json:
         value = loads(text) if wanted else None
         return value if isinstance(value, wanted) else text
     return text
+
+
+def cap_result(result: Json, limit: int) -> Json:
+    """The result, or a preview if it is larger than `limit` bytes."""
+    text = dumps(result)
+    size = len(text.encode())
+    return result if size <= limit else {"truncated": True, "bytes": size, "preview": text[:_PREVIEW]}

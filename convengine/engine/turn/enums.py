@@ -5,6 +5,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Self
 
+from convengine.engine.text.compare import code
+
 
 class Word(StrEnum):
     """A closed vocabulary whose members have a label and a help text: `NAME = "NAME", "label", "help"`."""
@@ -295,6 +297,12 @@ TOOL_GROUP_ALIASES = {
     "NOTIFY": ToolGroup.NOTIFICATION,
     "FILE": ToolGroup.FILES,
 }
+
+
+def resolve_group(name: str | None) -> str:
+    """The canonical name of a group: trimmed, upper case, aliases resolved; blank is DB, others stay."""
+    word = code(name)
+    return str(TOOL_GROUP_ALIASES.get(word, word))
 
 
 class SqlDialect(Word):

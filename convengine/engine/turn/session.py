@@ -295,6 +295,11 @@ class Session:
         return copy
 
     @property
+    def where(self) -> dict[str, Any]:
+        """Intent and state, as events have them."""
+        return {"intent": self.intent, "state": self.state}
+
+    @property
     def only_digresses(self) -> bool:
         """True when the message is nothing but a digression: then no rules, tools or models work on it."""
         return self.digression is not None and not self.digression.has_values

@@ -1,4 +1,4 @@
-"""Stages of the whole turn."""
+"""Stages of the whole turn, and of texts that are filled in."""
 
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 
@@ -111,5 +111,28 @@ FACTS_CHANGED = declare_stage(
         ),
         SentenceTemplate("{kind:phrase code} {by} removed {removed:names}[ and changed {fields:data}]."),
         SentenceTemplate("{kind:phrase code} {by} changed {fields:data}."),
+    ),
+)
+
+#: Keys of an event about a prompt that could not be rendered.
+PROMPT_FAULT = "omitted missingPromptVars promptSelected system_prompt user_prompt session promptVars"
+
+PROMPT_RENDERING = declare_stage(
+    "PROMPT_RENDERING",
+    Family.RESPONSE,
+    "A prompt as it was filled in, with the names that it used.",
+    keys="rendered_template promptVars",
+)
+TEMPLATE_VALUE_EMPTY = declare_stage(
+    "TEMPLATE_VALUE_EMPTY",
+    Family.RESPONSE,
+    "Names in a text had no value, so the user sees gaps.",
+    keys="names table row field",
+    sentences=(
+        SentenceTemplate(
+            "The text of {row:row ce_response} has gaps, because these names had no value: {names:names}.",
+            {"table": "ce_response"},
+            tone=Tone.WARNING,
+        ),
     ),
 )

@@ -12,7 +12,7 @@ from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.ports import ModelCall, Ports
-from convengine.engine.turn.release_choice import ReleaseChoice
+from convengine.engine.turn.releases import ReleaseChoice
 from convengine.engine.turn.session import Session, StepTiming
 from convengine.engine.turn.snapshot import Memo, Snapshot
 from convengine.engine.turn.stage import Stage

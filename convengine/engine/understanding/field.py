@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from convengine.engine.text.words import Words, split_name, split_words
+from convengine.engine.text.compare import Words, split_name, split_words
 from convengine.json_value import Json
 
 

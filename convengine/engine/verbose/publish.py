@@ -10,15 +10,34 @@ from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import blank
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.labels import step_label
+from convengine.engine.turn.live_settings import boolean, declare, template
 from convengine.engine.turn.rows import Verbose
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.trail import FOLDED, AuditEvent
 from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import ERROR, INFO, VerboseLine
 from convengine.engine.verbose.select import Signal, choose_best, list_candidates
-from convengine.engine.verbose.settings import ENABLED, GENERIC_ERROR
 from convengine.engine.verbose.signals import MAY_BE_ERRORS, list_signals
 from convengine.json_value import Json
+
+FAMILY = "Verbose"
+
+ENABLED = declare(
+    FAMILY,
+    "ENABLED",
+    boolean(),
+    True,
+    "Send the progress and error lines of the verbose rows.",
+    label="Send progress texts",
+)
+GENERIC_ERROR = declare(
+    FAMILY,
+    "GENERIC_ERROR",
+    template(),
+    "Something went wrong while processing {{ stepLabel }}.",
+    "The line for a failed step that no verbose row covers.",
+    label="Error text without a progress text",
+)
 
 #: Metadata that may leave the server, besides counts and durations: no prompts, statements or rows.
 _KEPT = ("severity", "theme", "icon")

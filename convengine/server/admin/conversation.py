@@ -15,7 +15,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.whole_numbers import INTEGER, parse_whole_number
-from convengine.engine.threads import new_task
+from convengine.engine.threads.lifecycle import NEW_TASK
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import MessageIntent
 from convengine.engine.turn.labels import lifecycle_label
@@ -191,7 +191,7 @@ def _list_lifecycle_states(row: CeConversation, turns: Turns) -> list[State]:
     """The lifecycle states during the shown turns, in order."""
     moves = turn_reader().list_moves(row.pk, turns.first, turns.last)
     # A turn that goes on in a new session takes its events along; only those of the old session count.
-    starts = [index for index, move in enumerate(moves) if move.turn_no == 1 and move.reason == new_task.REASON]
+    starts = [index for index, move in enumerate(moves) if move.turn_no == 1 and move.reason == NEW_TASK]
     states = [
         State(lifecycle_label(move.end), badge_class(move.end), move.at, move.reason, move.turn_no)
         for move in moves[max(starts, default=-1) + 1 :]

@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote, urlsplit
 
 from convengine.engine.steps.tools.settings import RESULT_MAX_BYTES
 from convengine.engine.text.wording import join_names
+from convengine.engine.tools.arguments import cap_result
 from convengine.engine.tools.fault import ToolFault
-from convengine.engine.tools.results import cap_result
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.codec import dumps, to_strict
 from convengine.engine.turn.enums import SqlDialect

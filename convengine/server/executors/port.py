@@ -5,9 +5,8 @@ from typing import Any
 
 from convengine.engine.steps.tools.scope import find_server, split_tool_name
 from convengine.engine.tools.fault import ToolFault
-from convengine.engine.tools.groups import resolve_group
 from convengine.engine.turn.codec import to_strict
-from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.enums import ToolGroup, resolve_group
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot

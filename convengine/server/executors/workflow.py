@@ -9,7 +9,7 @@ from typing import Any
 
 from django.db import connections
 
-from convengine.engine.steps.actions.settings import ACTION_TIMEOUT_MS
+from convengine.engine.steps.actions.pending_action import ACTION_TIMEOUT_MS
 from convengine.engine.text.wording import join_names
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import live_settings

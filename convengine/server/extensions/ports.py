@@ -13,9 +13,8 @@ from typing import Any
 from convengine.engine.text.compare import blank
 from convengine.engine.text.wording import join_names
 from convengine.engine.tools.fault import ToolFault
-from convengine.engine.tools.groups import resolve_group
 from convengine.engine.turn.codec import dumps, loads, to_plain, to_strict
-from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.enums import ToolGroup, resolve_group
 from convengine.engine.turn.facts import collect_extension_facts
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload

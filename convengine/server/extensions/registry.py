@@ -14,7 +14,7 @@ from convengine.engine.errors import (
 from convengine.engine.pipeline.hooks import StepHook
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import join_names
-from convengine.engine.tools.groups import resolve_group
+from convengine.engine.turn.enums import resolve_group
 from convengine.engine.turn.scope import ANY, in_scope, rank_specificity
 from convengine.engine.turn.verbose import VerboseListener
 from convengine.engine.understanding.field import Kind, fold_kind

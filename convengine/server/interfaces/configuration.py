@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.conversation import Conversation
-from convengine.engine.turn.release_choice import ReleaseChoice
+from convengine.engine.turn.releases import ReleaseChoice
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.deployment import conf
 

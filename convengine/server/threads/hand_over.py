@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
 from convengine.engine.forms.life import forget_question
-from convengine.engine.steps.hand_over.stages import HANDED_BACK, PERSON_ANSWERED
+from convengine.engine.steps.hand_over.step import HANDED_BACK, PERSON_ANSWERED
 from convengine.engine.text.compare import TRUE_WORDS
 from convengine.engine.threads.settings import STALE_TIMEOUT_DAYS
 from convengine.engine.turn import live_settings

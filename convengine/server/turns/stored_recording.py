@@ -8,7 +8,7 @@ from convengine.engine.redaction import Redaction
 from convengine.engine.turn.codec import compress, decompress, dumps, loads
 from convengine.engine.turn.conversation import Conversation, Loaded
 from convengine.engine.turn.recording import Recording
-from convengine.engine.turn.release_choice import ReleaseChoice
+from convengine.engine.turn.releases import ReleaseChoice
 from convengine.engine.turn.session import Exchange
 from convengine.engine.turn.turn import Turn, TurnRequest
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED
-from convengine.engine.steps.hand_over.stages import MESSAGE_PASSED_ON
+from convengine.engine.steps.hand_over.step import MESSAGE_PASSED_ON
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle

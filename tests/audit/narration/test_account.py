@@ -25,27 +25,30 @@ from convengine.engine.pipeline.stages import (
     ENGINE_UNKNOWN_FAILURE,
     STEP_HOOK_ERROR,
 )
-from convengine.engine.rules.actions.clear_context import CLEAR_CONTEXT
-from convengine.engine.rules.actions.remove_input_param import REMOVE_INPUT_PARAM
-from convengine.engine.rules.actions.set_context import SET_CONTEXT
-from convengine.engine.rules.actions.set_preference import SET_PREFERENCE
-from convengine.engine.rules.actions.set_task import SET_TASK
-from convengine.engine.rules.stages import RULE_ERROR, RULE_PASS_CAP_REACHED
+from convengine.engine.rules.stages import (
+    CLEAR_CONTEXT,
+    REMOVE_INPUT_PARAM,
+    RULE_ERROR,
+    RULE_PASS_CAP_REACHED,
+    SET_CONTEXT,
+    SET_PREFERENCE,
+    SET_TASK,
+)
 from convengine.engine.stages import STAGES
-from convengine.engine.state_graph.stages import RESPONSE_STATE_OVERRIDE
+from convengine.engine.state_graph.allowed_moves import RESPONSE_STATE_OVERRIDE
 from convengine.engine.steps.actions.stages import PENDING_ACTION_EXECUTED, PENDING_ACTION_SKIPPED
 from convengine.engine.steps.conversation.stages import CONTEXT_REPAIRED, CONTEXT_TRIMMED, INPUT_PARAM_IGNORED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_REFUSED, CORRECTION_STEP_PATCH_NOT_APPLIED
 from convengine.engine.steps.forms.stages import SCHEMA_EXTRACTION_LLM_OUTPUT
 from convengine.engine.steps.intents.stages import INTENT_CLASSIFIER_SUBSTITUTED, INTENT_MISSING, STATE_MISSING
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED
-from convengine.engine.steps.policy.stages import POLICY_BLOCK
+from convengine.engine.steps.policy.step import POLICY_BLOCK
 from convengine.engine.steps.responses.stages import (
     EXACT_RESPONSE_RENDERING,
     HAND_OVER_DISABLED,
     RESPONSE_TRANSFORM_FAILED,
 )
-from convengine.engine.steps.state_graph.stages import STATE_GRAPH_REVERTED
+from convengine.engine.steps.state_graph.step import STATE_GRAPH_REVERTED
 from convengine.engine.steps.tools.stages import (
     KB_UNAVAILABLE,
     MCP_DB_SQL_EXECUTION,

@@ -14,7 +14,7 @@ from django.urls import reverse
 from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.inbox.job import update_inbox
 from audit.models import CeAudit, CeLlmCallLog, CeTurnCount
-from audit.record.queries import list_empty_values
+from audit.narration.explanation import list_empty_values
 from audit.record.retention import remove_old
 from audit.reports.counting import count_new_turns
 from audit.reports.job import count_again

@@ -27,7 +27,7 @@ STORED, GIVEN, PATTERN, BLANK, READ = (
 #: Every module that has the user's text, with what it does with it.
 ALLOWED = {
     "dialogue/classify.py": PATTERN,
-    "documents/in_turn.py": PATTERN,
+    "documents/cards.py": PATTERN,
     "forms/message.py": READ,
     "forms/single_field.py": READ,
     "forms/store_reading.py": READ,
@@ -61,7 +61,6 @@ ALLOWED = {
     "steps/interaction/step.py": STORED,
     "steps/policy/step.py": PATTERN,
     "steps/responses/not_understood.py": BLANK,
-    "steps/responses/small_talk.py": BLANK,
     "threads/message_intent.py": PATTERN,
     "threads/resume.py": PATTERN,
     "turn/conversation.py": STORED,

@@ -11,9 +11,9 @@ import pytest
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from convengine.engine.dialogue import settings as dialogue
+from convengine.engine.dialogue.settings import REGEX_RETRY
 from convengine.engine.llm import settings as llm
 from convengine.engine.rules.patterns import compile_pattern
-from convengine.engine.steps.correction import settings
 from convengine.engine.steps.responses import settings as response
 from convengine.engine.text.compare import match_text
 from convengine.engine.turn import rows
@@ -146,9 +146,9 @@ def test_a_missing_answer_is_an_error_unless_switched_over() -> None:
         (dialogue.REGEX_RESET, "reset my password", False),
         (dialogue.REGEX_GREETING, "Good morning team", True),
         (dialogue.REGEX_GREETING, "hi, where is my order?", False),
-        (settings.REGEX_RETRY, "try again!", True),
-        (settings.REGEX_RETRY, "once more", True),
-        (settings.REGEX_RETRY, "again and again", False),
+        (REGEX_RETRY, "try again!", True),
+        (REGEX_RETRY, "once more", True),
+        (REGEX_RETRY, "again and again", False),
     ],
 )
 def test_shipped_patterns_tell_the_acts_apart(declared: Setting[str], text: str, fits: bool) -> None:

@@ -1,14 +1,34 @@
 """Rule actions: what a rule does when its condition holds.
 
-Each member of RuleAction has a module of its name here, which declares all about it, its audit stage included.
+Each module declares all about its actions, but for their audit stages, which are in `convengine.engine.rules.stages`.
 """
 
 from collections.abc import Mapping
-from importlib import import_module
 
+from convengine.engine.rules.actions import (
+    context,
+    copies,
+    moves,
+    params,
+    refuse_value,
+    set_dialogue_act,
+    set_preference,
+    set_task,
+)
 from convengine.engine.rules.actions.contract import Action
 from convengine.engine.turn.enums import RuleAction
 
-BUILT_IN: Mapping[str, Action] = {
-    action.value: import_module(f"{__name__}.{action.value.lower()}").ACTION for action in RuleAction
+_DECLARED = {
+    action.name: action
+    for action in (
+        *moves.ACTIONS,
+        *copies.ACTIONS,
+        *params.ACTIONS,
+        *context.ACTIONS,
+        refuse_value.ACTION,
+        set_dialogue_act.ACTION,
+        set_preference.ACTION,
+        set_task.ACTION,
+    )
 }
+BUILT_IN: Mapping[str, Action] = {action.value: _DECLARED[action.value] for action in RuleAction}

@@ -55,7 +55,7 @@ class Write(NamedTuple):
 
 @dataclass(frozen=True)
 class Action:
-    """The full declaration of an action. Each built-in one has a module, which declares it as ACTION."""
+    """The full declaration of an action."""
 
     name: str
     label: str

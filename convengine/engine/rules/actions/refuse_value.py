@@ -13,27 +13,17 @@ from convengine.engine.rules.actions.contract import (
     read_context_path,
     require_value,
 )
-from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.rules.stages import REFUSE_VALUE
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import RefusedValue, Session
-from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 from convengine.engine.turn.turn import Turn
 
 VALUE = "the field, a colon, and the text for the user"
 USAGE = "Use field:text, for example date:We are closed on Mondays."
 #: The reason of the refusal; its data have the text.
 NOT_ALLOWED = "NOT_ALLOWED"
-
-REFUSE_VALUE = declare_stage(
-    "REFUSE_VALUE",
-    Family.RULE,
-    "A rule refused the value of a field, so the form asks for it again.",
-    steps=RULE_STEPS,
-    keys="ruleId field text intent state context",
-    sentences=(SentenceTemplate("refused the value of {field} and says {text:said}", tone=Tone.WARNING),),
-)
 
 
 def parse(value: str | None) -> tuple[str, str]:
@@ -59,8 +49,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
             refused=(*others, RefusedValue(path, session.user_text or "", NOT_ALLOWED, {"text": text})),
         ),
     )
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, REFUSE_VALUE, "context", field=path, text=text, **where)
+    audit_action(rule, session, turn, REFUSE_VALUE, "context", field=path, text=text, **session.where)
     return session
 
 

@@ -11,30 +11,19 @@ from convengine.engine.rules.actions.contract import (
     audit_action,
     require_value,
 )
-from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.rules.stages import SET_DIALOGUE_ACT
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.enums import DialogueAct, RuleAction
 from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
 from convengine.engine.turn.turn import Turn
 
 VALUE = "a dialogue act"
 #: Source of a dialogue act that a rule set.
 SOURCE = "RULE"
 USAGE = f'Use one of {", ".join(DialogueAct)}, or JSON with "dialogueAct".'
-
-
-SET_DIALOGUE_ACT = declare_stage(
-    "SET_DIALOGUE_ACT",
-    Family.RULE,
-    "A rule overruled the dialogue act.",
-    steps=RULE_STEPS,
-    keys="ruleId dialogueAct dialogueActConfidence dialogueActSource standaloneQuery",
-    sentences=(SentenceTemplate("decided that the user {dialogueAct:act}"),),
-)
 
 
 @dataclass(frozen=True)

@@ -7,25 +7,14 @@ from convengine.engine.rules.actions.contract import (
     audit_action,
     require_value,
 )
-from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.rules.stages import SET_PREFERENCE
 from convengine.engine.text.compare import blank
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import KNOWLEDGE_BASE, PREFERENCE_KINDS, Session
-from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
 from convengine.engine.turn.turn import Turn
 
 VALUE = "kind:id"
-
-
-SET_PREFERENCE = declare_stage(
-    "SET_PREFERENCE",
-    Family.RULE,
-    "A rule chose the session's model or knowledge base.",
-    steps=RULE_STEPS,
-    keys="ruleId kind fromId toId intent state",
-    sentences=(SentenceTemplate("set the {kind} of the conversation to {toId}"),),
-)
 
 
 def parse(value: str | None) -> tuple[str, str]:
@@ -42,8 +31,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
     before = session.preferences.get(kind)
     mounted = {"mounted_kb_id": wanted} if kind == KNOWLEDGE_BASE else {}
     session = session.evolve(preferences={**session.preferences, kind: wanted}, **mounted)
-    where = {"intent": session.intent, "state": session.state}
-    audit_action(rule, session, turn, SET_PREFERENCE, kind=kind, fromId=before, toId=wanted, **where)
+    audit_action(rule, session, turn, SET_PREFERENCE, kind=kind, fromId=before, toId=wanted, **session.where)
     return session
 
 

@@ -14,7 +14,7 @@ from convengine.engine.rules.actions.contract import (
     require_value,
     split_names,
 )
-from convengine.engine.rules.stages import RULE_STEPS
+from convengine.engine.rules.stages import SET_TASK
 from convengine.engine.rules.task_runs import (
     ALREADY_CLAIMED,
     Outcome,
@@ -32,7 +32,6 @@ from convengine.engine.turn.owned_params import RuleParams
 from convengine.engine.turn.ports import RULE_CLAIMANT, RuleTaskClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
-from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 
@@ -41,22 +40,6 @@ USAGE = "Use task:method, task:method,method, or task."
 _NAME = re.compile(r"[A-Za-z_][\w.\-]*")
 _NAMESPACE = uuid.UUID("7f6a3f0e-0d8e-4a4b-9a57-5b1c1f6b2f7d")
 _UNKNOWN_END = "An earlier turn started this task, but its outcome is unknown. A person must check it."
-
-
-SET_TASK = declare_stage(
-    "SET_TASK",
-    Family.RULE,
-    "A rule ran a task of the deployment.",
-    steps=RULE_STEPS,
-    keys="ruleId beanName beanMethodNames intent state context inputParams executionId reused",
-    sentences=(
-        SentenceTemplate(
-            "did not run the task {beanName} again: it has already run, and its stored result was used",
-            {"reused": True},
-        ),
-        SentenceTemplate("ran the task {beanName}[ ({beanMethodNames:names})]"),
-    ),
-)
 
 
 def parse(value: str | None) -> TaskReference:
@@ -103,8 +86,7 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
         "inputParams",
         beanName=reference.task,
         beanMethodNames=list(methods),
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         **run_details,
     )
     _audit_changes(session, turn, changes)

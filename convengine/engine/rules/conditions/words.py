@@ -314,11 +314,6 @@ def _plain(path: str) -> str:
     return f"${path[1:]}" if path.startswith("@") else path
 
 
-def comparison_words(op: str) -> str:
-    """The operator of a path in words; an unknown one unchanged."""
-    return PATH_OPERATORS[op].label if op in PATH_OPERATORS else op
-
-
 def claim_words(path: str, op: str, literal: Json) -> str | None:
     """The meaning of a comparison: "the form is complete". Returns None if its parts say it better."""
     try:

@@ -3,8 +3,14 @@
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
-from convengine.engine.pending_actions.disambiguation import SOURCE, ask_which_action, may_ask_which_action
-from convengine.engine.pending_actions.lifecycle import audit_lifecycle, drop_question, drop_record_of_other_scope
+from convengine.engine.pending_actions.disambiguation import (
+    SOURCE,
+    ask_which_action,
+    audit_lifecycle,
+    drop_question,
+    drop_record_of_other_scope,
+    may_ask_which_action,
+)
 from convengine.engine.pending_actions.record import LIVE, Moment, Record
 from convengine.engine.pending_actions.settings import ACTION_LIFECYCLE_ENABLED, TTL_MINUTES, TTL_TURNS
 from convengine.engine.pipeline.step import Continue, Step

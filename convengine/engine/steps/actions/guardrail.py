@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from convengine.engine.pending_actions import choice, record
@@ -10,24 +10,72 @@ from convengine.engine.pending_actions.choice import Action, Scope
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.patterns import MAX_INPUT, PatternError, audit_unusable, compile_pattern
 from convengine.engine.steps.actions.action_lifecycle import LIFECYCLE_FIELDS, reopen_action
-from convengine.engine.steps.actions.settings import (
-    APPROVAL_GATE_FAIL_CLOSED,
-    DENY_RESPONSE,
-    GUARDRAIL_ENABLED,
-    REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS,
-    SANITIZE_INPUT,
-    SENSITIVE_PATTERNS,
-)
 from convengine.engine.steps.actions.stages import GUARDRAIL_ALLOW, GUARDRAIL_DENY
 from convengine.engine.text.compare import blank, code, truthy
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.enums import PolicyDecision
+from convengine.engine.turn.live_settings import boolean, declare, text, text_list
 from convengine.engine.turn.owned_params import ActionParams, RoutingParams
 from convengine.engine.turn.session import ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 
-REASON = "SENSITIVE_ACTION_APPROVAL_REQUIRED"
+GUARDRAIL_FAMILY = "GuardrailStep"
 
+GUARDRAIL_ENABLED = declare(
+    GUARDRAIL_FAMILY,
+    "ENABLED",
+    boolean(),
+    True,
+    "If off, messages and actions are not checked.",
+    mark="LR",
+    label="Check messages and actions",
+)
+SANITIZE_INPUT = declare(
+    GUARDRAIL_FAMILY,
+    "SANITIZE_INPUT",
+    boolean(),
+    True,
+    "Publish a cleaned copy of the message (one line, single blanks) as sanitized_user_text.",
+    label="Publish a cleaned message",
+)
+REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS = declare(
+    GUARDRAIL_FAMILY,
+    "REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS",
+    boolean(),
+    False,
+    "Block tools and actions of a sensitive message until the request has an approval.",
+    mark="LR",
+    label="Approval for sensitive actions",
+)
+APPROVAL_GATE_FAIL_CLOSED = declare(
+    GUARDRAIL_FAMILY,
+    "APPROVAL_GATE_FAIL_CLOSED",
+    boolean(),
+    False,
+    "An invalid pattern counts as a match (true) or as no match (false).",
+    mark="LR",
+    label="An invalid pattern counts as a match",
+)
+SENSITIVE_PATTERNS = declare(
+    GUARDRAIL_FAMILY,
+    "SENSITIVE_PATTERNS",
+    replace(text_list(lines=True), name="patterns"),
+    (),
+    (
+        "Regular expressions for sensitive content, one per line, such as \\biban\\b. They are searched in the message "
+        "and in the action or tool."
+    ),
+)
+DENY_RESPONSE = declare(
+    GUARDRAIL_FAMILY,
+    "DENY_RESPONSE",
+    text(),
+    "",
+    "The answer if the approval is missing. If empty, the normal answer of the state.",
+    label="Answer without approval",
+)
+
+REASON = "SENSITIVE_ACTION_APPROVAL_REQUIRED"
 
 #: Invisible characters: controls except white space, zero widths, direction marks.
 _INVISIBLE = re.compile(
@@ -88,8 +136,7 @@ class GuardrailStep(Step):
             sensitive=assessment.sensitive is not None,
             approvalRequired=assessment.required,
             approvalGranted=assessment.approved,
-            intent=session.intent,
-            state=session.state,
+            **session.where,
         )
         return Continue(session)
 
@@ -120,8 +167,7 @@ def _deny_turn(session: Session, turn: Turn, assessment: Assessment) -> Session:
         sensitive=True,
         approvalGranted=assessment.approved,
         userText=assessment.text,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         matchedOn=assessment.sensitive.matched_on if assessment.sensitive else None,
         patternIndex=assessment.sensitive.pattern_index if assessment.sensitive else None,
     )
@@ -171,11 +217,11 @@ def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str
     named_texts = [(name, text) for name, text in subjects if not blank(text)]
     patterns = turn.config(session, SENSITIVE_PATTERNS)
     closed = turn.config(session, APPROVAL_GATE_FAIL_CLOSED)
-    for index, text in enumerate(patterns):
+    for index, source in enumerate(patterns):
         try:
-            pattern = compile_pattern(text)
+            pattern = compile_pattern(source)
         except PatternError as error:
-            audit_unusable(session, turn, SENSITIVE_PATTERNS, text, error)
+            audit_unusable(session, turn, SENSITIVE_PATTERNS, source, error)
             if named_texts and closed:
                 return SensitiveMatch(named_texts[0][0], index)
             continue

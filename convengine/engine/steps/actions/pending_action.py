@@ -1,19 +1,29 @@
-"""PendingActionStep: run the action that the user confirmed, or drop the refused one."""
+"""PendingActionStep: run the action that the user confirmed, at most once, or drop the refused one."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
 
 from convengine.engine.pending_actions import choice, record
 from convengine.engine.pending_actions.choice import Action, Scope
-from convengine.engine.pending_actions.record import LIVE, Record
+from convengine.engine.pending_actions.record import LIVE, ORDINAL, RECORD, Record
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.rules.task_runs import ALREADY_CLAIMED, Outcome
+from convengine.engine.rules.actions.contract import ENGINE_BRANCHES, ActionValueError
+from convengine.engine.rules.actions.set_task import build_unknown_task_error, parse
+from convengine.engine.rules.task_runs import (
+    ALREADY_CLAIMED,
+    ClaimedRun,
+    Outcome,
+    TaskReference,
+    run_claimed,
+    run_methods,
+)
 from convengine.engine.steps.actions.action_lifecycle import (
     LIFECYCLE_FIELDS,
     clear_proposal,
     close_record,
     find_runnable_record,
 )
-from convengine.engine.steps.actions.run import NotRunnable, run_once
 from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_EXECUTED,
     PENDING_ACTION_FAILED,
@@ -22,12 +32,25 @@ from convengine.engine.steps.actions.stages import (
 )
 from convengine.engine.text.compare import truthy
 from convengine.engine.turn.changed_facts import audit_changed_facts
+from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.enums import ActionStatus, PolicyDecision
+from convengine.engine.turn.live_settings import declare, integer
 from convengine.engine.turn.owned_params import ActionParams
+from convengine.engine.turn.ports import ExecutionClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
+
+ACTION_TIMEOUT_MS = declare(
+    "PendingActionStep",
+    "TIMEOUT_MS",
+    integer(100, 300_000),
+    10_000,
+    "Timeout for the task of a confirmed action (milliseconds).",
+    qualifier="action key",
+    label="Timeout of a task (ms)",
+)
 
 _EXECUTE, _REJECT = PolicyDecision.EXECUTE_PENDING_ACTION, PolicyDecision.REJECT_PENDING_ACTION
 _RECLASSIFY = PolicyDecision.RECLASSIFY_INTENT
@@ -41,6 +64,10 @@ _TEXTS = {
     ALREADY_CLAIMED: "An earlier turn started the action, but its outcome is unknown. A person must check it.",
     "REPLY_OVERRIDE": "This turn is answered otherwise.",
 }
+INVALID_REFERENCE = "INVALID_REFERENCE"
+NOT_REGISTERED = "NOT_REGISTERED"
+#: Keys that a task may not write, because the engine writes them for it.
+_ENGINE_KEYS = (RECORD, ORDINAL)
 
 
 class PendingActionStep(Step):
@@ -176,8 +203,7 @@ def _skip_action(
         PENDING_ACTION_SKIPPED,
         policyDecision=decision.value,
         pendingActionRef=current.action_ref if current else None,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         context=session.context,
         reason=reason,
         reasonText=_TEXTS.get(reason),
@@ -193,9 +219,68 @@ def _audit(session: Session, turn: Turn, stage: Stage, decision: PolicyDecision,
         stage,
         policyDecision=decision.value,
         pendingActionRef=reference,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         context=session.context,
         pendingActionResult=session.action.pending_action_result,
         **more,
+    )
+
+
+class NotRunnable(Exception):
+    """The reference names nothing that can run; nothing was claimed."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+def run_once(session: Session, turn: Turn, action: Action, record: Record) -> ClaimedRun:
+    """Claim, run, store the outcome. If an earlier turn claimed it, return its stored outcome and run nothing.
+
+    Raises NotRunnable, and ConversationPersistFailed if claim or outcome cannot be stored.
+    """
+    reference, methods = resolve_reference(turn, action)
+    # A digest of what was confirmed: the action, its scope, and the business fields at that time.
+    fields = {key: value for key, value in session.context.items() if key not in {*ENGINE_BRANCHES, DIALOGUE}}
+    request = json.dumps([action.key, action.reference, record.scope, fields], sort_keys=True, default=str)
+    digest = hashlib.sha256(request.encode()).hexdigest()
+    claim = ExecutionClaim(session.conversation_id, turn.turn_id, record.nonce, action.key, action.reference, digest)
+    return run_claimed(turn, claim, reference, lambda: _run_methods(session, turn, action, record, reference, methods))
+
+
+def resolve_reference(turn: Turn, action: Action) -> tuple[TaskReference, tuple[str, ...]]:
+    """The registered task of a reference and its methods. Raises NotRunnable."""
+    try:
+        reference = parse(action.reference)
+    except ActionValueError as error:
+        raise NotRunnable(INVALID_REFERENCE, error.message) from error
+    registered = turn.ports.tasks.methods(reference.task)
+    if registered is None:
+        raise NotRunnable(NOT_REGISTERED, build_unknown_task_error(reference.task, turn.ports.tasks.names()).message)
+    methods = reference.choose_methods(registered)
+    for method in methods:
+        if method not in registered:
+            has = ", ".join(sorted(registered))
+            raise NotRunnable(NOT_REGISTERED, f"Task {reference.task} has no method {method}. It has: {has}.")
+    return reference, methods
+
+
+def _run_methods(
+    session: Session, turn: Turn, action: Action, record: Record, reference: TaskReference, methods: Sequence[str]
+) -> Outcome:
+    """Run the methods of the task in order, each with the time limit and its own idempotency key."""
+    limit, key = turn.config(session, ACTION_TIMEOUT_MS, action.key), f"{session.conversation_id}:{record.nonce}"
+
+    def run_method(method: str, seen: Session) -> TaskAnswer:
+        task_run = TaskRun(f"{key}:{method}" if len(methods) > 1 else key, limit)
+        return turn.ports.tasks.run(reference.task, method, seen, task_run=task_run)
+
+    return run_methods(
+        session,
+        turn,
+        methods,
+        run_method,
+        find_failure=lambda answer: answer.error_type or answer.refusal,
+        reserved=_ENGINE_KEYS,
     )

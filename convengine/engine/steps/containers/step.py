@@ -8,26 +8,83 @@ from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.redaction import redact
 from convengine.engine.rules.explain import OUTRANKED
 from convengine.engine.rules.verdict import count_out_of_scope
-from convengine.engine.steps.containers.settings import (
-    CONTAINER_ENABLED,
-    CONTAINER_MAX_BYTES,
-    CONTAINER_REDACT_PARAMS,
-    CONTAINER_TIMEOUT_MS,
-)
-from convengine.engine.steps.containers.stages import (
-    CONTAINER_DATA_ATTACHED,
-    CONTAINER_DATA_EXECUTED,
-    CONTAINER_DATA_FAILED,
-    CONTAINER_DATA_SKIPPED,
-)
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.turn.live_settings import boolean, declare, integer, text_list
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.ports import ContainerAnswer, ContainerRequest
 from convengine.engine.turn.scope import list_buckets, scope_key
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 from convengine.engine.turn.turn import Candidate, Turn
+
+CONTAINER_FAMILY = "AddContainerDataStep"
+
+#: The qualifier of a container row's own value.
+_ADDRESS = "page-section-container"
+
+CONTAINER_ENABLED = declare(
+    CONTAINER_FAMILY, "ENABLED", boolean(), True, "Fetch data from data sources.", label="Fetch data"
+)
+CONTAINER_TIMEOUT_MS = declare(
+    CONTAINER_FAMILY,
+    "TIMEOUT_MS",
+    integer(100, 60_000),
+    3000,
+    "Timeout for one fetch (milliseconds).",
+    qualifier=_ADDRESS,
+    label="Timeout of a fetch (ms)",
+)
+CONTAINER_MAX_BYTES = declare(
+    CONTAINER_FAMILY,
+    "MAX_BYTES",
+    integer(),
+    65_536,
+    "Maximum size of one fetched result.",
+    qualifier=_ADDRESS,
+    label="Maximum size of a result (bytes)",
+)
+CONTAINER_REDACT_PARAMS = declare(
+    CONTAINER_FAMILY,
+    "REDACT_PARAMS",
+    text_list(),
+    (),
+    "Parameters that are masked in the audit of a fetch, such as iban, pin.",
+    qualifier=_ADDRESS,
+    label="Masked parameters",
+)
+
+CONTAINER_DATA_SKIPPED = declare_stage(
+    "CONTAINER_DATA_SKIPPED",
+    Family.DATA,
+    "No data is fetched here, and why.",
+    steps="AddContainerDataStep",
+    keys="reason intent state",
+    common=True,
+)
+CONTAINER_DATA_EXECUTED = declare_stage(
+    "CONTAINER_DATA_EXECUTED",
+    Family.DATA,
+    "One piece of data was fetched: what was asked, and what came.",
+    steps="AddContainerDataStep",
+    keys="containerId pageId sectionId inputParam requestInput response durationMs",
+    sentences=(SentenceTemplate("Fetched {inputParam}[ from {source}]: {response}."),),
+)
+CONTAINER_DATA_FAILED = declare_stage(
+    "CONTAINER_DATA_FAILED",
+    Family.DATA,
+    "One piece of data could not be fetched.",
+    steps="AddContainerDataStep",
+    keys="containerId pageId sectionId inputParam error errorType durationMs",
+    sentences=(SentenceTemplate("Could not fetch {inputParam}[ from {source}]: {error}.", tone=Tone.ERROR),),
+)
+CONTAINER_DATA_ATTACHED = declare_stage(
+    "CONTAINER_DATA_ATTACHED",
+    Family.DATA,
+    "The fetched data is now in the context.",
+    steps="AddContainerDataStep",
+)
 
 #: Session fields that fetching may change.
 CONTAINER_FIELDS = frozenset({"context", "container_data", "has_container_data"})
@@ -68,13 +125,7 @@ def attach_container_data(session: Session, turn: Turn) -> Session:
     reason = "RESET_ONLY" if session.reset_only else "" if turn.config(session, CONTAINER_ENABLED) else "DISABLED"
     chosen_rows = () if reason else _choose_rows(session, turn)
     if not chosen_rows:
-        turn.audit(
-            session,
-            CONTAINER_DATA_SKIPPED,
-            reason=reason or "NO_ROWS",
-            intent=session.intent,
-            state=session.state,
-        )
+        turn.audit(session, CONTAINER_DATA_SKIPPED, reason=reason or "NO_ROWS", **session.where)
     root: dict[str, Any] = {}
     for row in chosen_rows:
         answer = _fetch_row(row, session, turn)

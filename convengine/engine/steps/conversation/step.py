@@ -6,10 +6,9 @@ from typing import Any
 from convengine.engine.errors import PipelineNoFinalResult, PipelineNoResponsePayload
 from convengine.engine.memory.context_summary import add_question
 from convengine.engine.memory.recall import recall_memory
+from convengine.engine.pipeline.engine import audit_timing
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.pipeline.timing import audit_timing
 from convengine.engine.rules.actions.contract import clear_at_path
-from convengine.engine.steps.conversation.settings import MAX_CONTEXT_BYTES, RESET_ALLOW_PUNCTUATION
 from convengine.engine.steps.conversation.stages import (
     CACHE_INSPECTION,
     CONTEXT_REPAIRED,
@@ -24,19 +23,38 @@ from convengine.engine.steps.conversation.stages import (
 from convengine.engine.text.compare import blank, match_text, shorten, truthy
 from convengine.engine.threads.ending import apply_end_of_turn
 from convengine.engine.threads.resume import EXPLICIT_RESET, RETURNING_FIELDS, resume_session
-from convengine.engine.threads.settings import TEXT_COMMANDS
+from convengine.engine.threads.settings import RESET_FAMILY, TEXT_COMMANDS
 from convengine.engine.turn.audit_settings import CACHE_INSPECTOR, MAX_TEXT_CHARS
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import build_closing_context, restore_context, restore_session
 from convengine.engine.turn.enums import Lifecycle, ResetReason
 from convengine.engine.turn.fault import unreadable_faults
+from convengine.engine.turn.live_settings import boolean, declare, integer
 from convengine.engine.turn.payload import to_document
-from convengine.engine.turn.release_choice import ReleaseReason
+from convengine.engine.turn.releases import ReleaseReason
 from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import FinalResult, Session
 from convengine.engine.turn.stages import ENGINE_RETURN
 from convengine.engine.turn.turn import Turn
+
+RESET_ALLOW_PUNCTUATION = declare(
+    RESET_FAMILY,
+    "RESET_ALLOW_PUNCTUATION",
+    boolean(),
+    False,
+    "Let such a message end with punctuation, as in “reset.”",
+    label="Allow punctuation at the end",
+)
+MAX_CONTEXT_BYTES = declare(
+    "PersistConversationStep",
+    "MAX_CONTEXT_BYTES",
+    integer(1024),
+    262_144,
+    "Maximum size of the stored context. Above it, fetched data and then tool observations are dropped.",
+    mark="LR",
+    label="Maximum size of the context (bytes)",
+)
 
 #: The params that ask for a reset, in the order in which they give the reason.
 _RESET_PARAMS = (
@@ -73,8 +91,7 @@ class LoadOrCreateConversationStep(Step):
             turn.audit(
                 session,
                 CONVERSATION_LOADED,
-                intent=session.intent,
-                state=session.state,
+                **session.where,
                 status=row.status,
                 turnNo=turn.turn_no,
                 configVersion=turn.snapshot.config_version,
@@ -244,13 +261,7 @@ class PersistConversationStep(Step):
             session = session.evolve(context_summary=summary)
         result = FinalResult(str(session.intent), str(session.state), payload, session.context)
         session = session.evolve(final_result=result)
-        turn.audit(
-            session,
-            ENGINE_RETURN,
-            intent=session.intent,
-            state=session.state,
-            final_result=session.last_assistant,
-        )
+        turn.audit(session, ENGINE_RETURN, **session.where, final_result=session.last_assistant)
         return Continue(session)
 
 

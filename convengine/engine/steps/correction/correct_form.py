@@ -289,7 +289,7 @@ def _audit_not_applied(session: Session, turn: Turn, refused: Sequence[RefusedVa
 def audit_routing(session: Session, turn: Turn, stage: Stage, **details: Json) -> None:
     """Record a stage of the routing with the session's intent, state and decision."""
     decision = session.routing.routing_decision
-    turn.audit(session, stage, **details, intent=session.intent, state=session.state, routingDecision=decision)
+    turn.audit(session, stage, **details, **session.where, routingDecision=decision)
 
 
 def _route(

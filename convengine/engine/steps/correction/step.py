@@ -1,5 +1,6 @@
 """CorrectionStep: handle a yes, a change or a retry within the form."""
 
+from convengine.engine.dialogue.settings import REGEX_RETRY
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     decide_schema,
@@ -11,7 +12,6 @@ from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.select import choose_interaction, find_capabilities
 from convengine.engine.rules.patterns import get_pattern
 from convengine.engine.steps.correction.correct_form import audit_routing, correct_form
-from convengine.engine.steps.correction.settings import REGEX_RETRY
 from convengine.engine.steps.correction.stages import (
     CORRECTION_STEP_CONFIRM_ACCEPT,
     CORRECTION_STEP_CONFIRM_REFUSED,

@@ -8,15 +8,28 @@ from convengine.engine.clarification.agent_answer import SCORES_SCHEMA, scores_i
 from convengine.engine.clarification.settings import SCORING
 from convengine.engine.dialogue import settings as catalogue
 from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset, read_leave_answer
-from convengine.engine.dialogue.explained import confirms_own_form, is_explained
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
 from convengine.engine.errors import ConvEngineError
-from convengine.engine.forms.form import get_form
-from convengine.engine.forms.life import find_refused_form, keep_general_rules_out
+from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.life import awaits_confirmation, find_refused_form, keep_general_rules_out
+from convengine.engine.forms.message import (
+    find_open_form,
+    find_open_schema,
+    is_same_phrase,
+    read_message,
+    understand_message,
+)
 from convengine.engine.forms.session_form import find_schema
+from convengine.engine.forms.store_reading import (
+    TABLES_THEN_WORDS,
+    find_extractor,
+    has_reading_prompt,
+    has_reading_prompt_elsewhere,
+)
 from convengine.engine.forms.user_answer import corrects_value
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.llm.reply import read_confidence
+from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.select import list_allowed_interactions
@@ -30,11 +43,14 @@ from convengine.engine.steps.dialogue_act.stages import (
 )
 from convengine.engine.text.compare import blank
 from convengine.engine.threads.message_intent import set_message_intent
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase
 from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.reset import RESET, reset_session
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.phrases.recorded import match_user_message
+from convengine.engine.understanding.phrases.settings import VERY_SURE
 from convengine.json_value import Json
 
 REGEX_ONLY = "REGEX_ONLY"
@@ -195,8 +211,7 @@ def audit_act(session: Session, turn: Turn, resolved: ResolvedAct) -> None:
         dialogueActSource=resolved.source,
         **({"standaloneQuery": query} if query else {}),
         dialogueActResolveMode=resolved.mode,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         regexAct=resolved.regex.act.value,
         llmCandidate=resolved.candidate,
         guardApplied=resolved.is_guarded,
@@ -275,3 +290,34 @@ def _read_answer(answer: Mapping[str, Any], session: Session, turn: Turn) -> Mod
 def _report_no_answer(session: Session, turn: Turn, message: str, exception: str) -> ModelAct | None:
     turn.audit(session, DIALOGUE_ACT_LLM_ERROR, message=message, exception=exception)
     return None
+
+
+def is_explained(session: Session, turn: Turn) -> bool:
+    """True for a message that means an intent by its phrases, and while something is open for a plain answer to it.
+
+    Also while a form is filled that asks the model itself for the words which the tables leave open.
+    """
+    if is_same_phrase(session, turn):
+        return True
+    row, form, state = find_open_schema(session, turn), find_open_form(session, turn), DialogueState.of(session)
+    if row is not None and form is not None:
+        if _asks_for_words(session, turn, form):
+            return True
+        reading = read_message(session, turn, row)
+        if reading.gives_anything and not reading.unexplained:
+            return True
+    is_open = bool(state.offered) or state.leaving is not None or session.clarification is not None
+    if row is not None or is_open or has_open_action(session, turn):
+        return understand_message(session, turn).is_bare_move
+    return any(match.confidence >= VERY_SURE for match in match_user_message(session, turn).hits)
+
+
+def confirms_own_form(session: Session, turn: Turn) -> bool:
+    """True at the confirmation of a form that no author's prompt reads: only a yes of the tables runs its action."""
+    is_own = not (has_reading_prompt(session, turn) or has_reading_prompt_elsewhere(session, turn))
+    return is_own and awaits_confirmation(session, turn)
+
+
+def _asks_for_words(session: Session, turn: Turn, form: Form) -> bool:
+    is_own = find_schema(turn.snapshot, session.intent, session.state) is not None
+    return is_own and not form.status(session.context).complete and find_extractor(session, turn) == TABLES_THEN_WORDS

@@ -3,11 +3,20 @@
 from dataclasses import replace
 from typing import NamedTuple
 
+from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields
 from convengine.engine.forms.form import Form, get_form, is_meaningful
 from convengine.engine.forms.leaving import ask_to_leave
-from convengine.engine.forms.life import leave_old_form
+from convengine.engine.forms.life import (
+    ClearCause,
+    OnNo,
+    clear_form,
+    is_final_state,
+    leave_form,
+    leave_old_form,
+    read_on_no,
+)
 from convengine.engine.forms.message import is_more_than_values, read_message
-from convengine.engine.forms.offers import ask_what_is_meant
+from convengine.engine.forms.offers import SOURCE, ask_what_is_meant, ask_what_to_change
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     clear_form_facts,
@@ -21,6 +30,7 @@ from convengine.engine.forms.session_form import (
     set_form_facts,
 )
 from convengine.engine.forms.settings import EXTRACTOR
+from convengine.engine.forms.stages import FORM_REFUSED
 from convengine.engine.forms.store_reading import (
     REFUSED_CHARS,
     TABLES_THEN_WORDS,
@@ -39,11 +49,10 @@ from convengine.engine.forms.store_reading import (
     take_open_offers,
 )
 from convengine.engine.forms.user_answer import is_question, leaves_question_open
-from convengine.engine.pending_actions.lifecycle import drop_record_of_other_scope
+from convengine.engine.pending_actions.disambiguation import drop_record_of_other_scope
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
 from convengine.engine.steps.forms.ask_model import read_by_model
-from convengine.engine.steps.forms.confirmation import react_to_no
 from convengine.engine.steps.forms.find_by_model import add_findings_of_model
 from convengine.engine.steps.forms.stages import (
     AUTO_ADVANCE_FACTS,
@@ -52,13 +61,13 @@ from convengine.engine.steps.forms.stages import (
     SCHEMA_STATUS,
 )
 from convengine.engine.text.compare import blank, code, shorten_line, truthy
-from convengine.engine.turn.enums import RulePhase
+from convengine.engine.turn.enums import DialogueAct, RulePhase
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
 from convengine.engine.turn.owned_params import ActionParams, FormParams
 from convengine.engine.turn.params import is_engine_owned
 from convengine.engine.turn.rows import OutputSchema
-from convengine.engine.turn.scope import INTENT_COLLISION
-from convengine.engine.turn.session import NOTHING_READ, RefusedValue, Session
+from convengine.engine.turn.scope import ANY, INTENT_COLLISION
+from convengine.engine.turn.session import NOTHING_READ, RefusedValue, ReplyOverride, Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading
@@ -293,8 +302,7 @@ def _audit_status(session: Session, turn: Turn, row: OutputSchema, **details: Js
         missingRequiredFields=list(session.missing_required_fields),
         missingFieldOptions=session.missing_field_options,
         schemaId=row.schema_id,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         intentLocked=session.intent_locked,
         intentLockReason=session.intent_lock_reason,
         context=session.context,
@@ -331,7 +339,31 @@ class AutoAdvanceStep(Step):
             AUTO_ADVANCE_FACTS,
             schemaComplete=session.schema_complete,
             hasAnySchemaValue=session.schema_has_any_value,
-            intent=session.intent,
-            state=session.state,
+            **session.where,
         )
         return Continue(session)
+
+
+def react_to_no(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session | None:
+    """The session after a "no" to the confirmation, as the schema's `x-on-no` wants it.
+
+    Returns None for other messages.
+    """
+    on_no = read_on_no(row)
+    if on_no is None or session.dialogue.dialogue_act != DialogueAct.NEGATE:
+        return None
+    if not form.status(session.context).complete or is_final_state(turn.snapshot, session.intent, session.state):
+        return None
+    turn.audit(session, FORM_REFUSED, schemaId=row.schema_id, reaction=on_no.value)
+    session = session.with_values(FormParams(form_refused=code(session.intent)))
+    texts = get_texts(find_form_language(session, turn, form))
+    if on_no is OnNo.ASK_WHAT_TO_CHANGE:
+        paths = [field.path for field in list_filled_fields(form, session.context)]
+        return ask_what_to_change(set_form_facts(session, row, form), turn, form, paths)
+    if on_no is OnNo.RESTART:
+        session = clear_form(session, turn, row, ClearCause.RESTART)
+        state = code(row.state_code)
+        session = session.move_to(state=None if state == ANY else state, cause="FORM_REFUSED")
+        return set_form_facts(session, row, form)
+    session = leave_form(session, turn, row, "FORM_REFUSED")
+    return session.evolve(reply_override=ReplyOverride(texts["cancelled"], SOURCE))

@@ -1,7 +1,7 @@
 """Stages of forms."""
 
-from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.turn.stages import PROMPT_FAULT
 
 SCHEMA_EXTRACTION_START = declare_stage(
     "SCHEMA_EXTRACTION_START",

@@ -4,7 +4,7 @@ from typing import Any
 
 from convengine.engine.clarification import collision
 from convengine.engine.clarification.agent_answer import map_spellings
-from convengine.engine.documents.in_turn import has_better_sections, is_asked_of_section
+from convengine.engine.documents.cards import has_better_sections, is_asked_of_section
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -61,8 +61,8 @@ from convengine.engine.steps.intents.subject import (
     find_new_subject,
 )
 from convengine.engine.text.compare import blank, code
+from convengine.engine.threads.lifecycle import BEGIN_TASK
 from convengine.engine.threads.message_intent import settle_message_intent
-from convengine.engine.threads.new_task import BEGIN_TASK
 from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, ResetReason, RulePhase

@@ -1,7 +1,7 @@
 """Stages of intents."""
 
-from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.turn.stages import PROMPT_FAULT
 from convengine.engine.understanding.phrases.encoders import NO_VECTORS
 from convengine.engine.understanding.phrases.interim import BEING_MADE
 

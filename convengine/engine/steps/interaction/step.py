@@ -7,9 +7,9 @@ from convengine.engine.pending_actions import disambiguation
 from convengine.engine.pending_actions.disambiguation import waits_for_action, waits_for_slot
 from convengine.engine.pending_actions.settings import REQUIRE_RESOLVED_INTENT_AND_STATE
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.steps.interaction import settings
 from convengine.engine.steps.interaction.stages import DISAMBIGUATION_RESOLVED, INTERACTION_POLICY_DECIDED
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision
+from convengine.engine.turn.live_settings import boolean, declare, json_value
 from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.payload import to_spoken_text
 from convengine.engine.turn.scope import is_resolved, is_state_resolved
@@ -17,6 +17,56 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.stages import CONFIG_VALUE_INVALID
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
+
+POLICY_FAMILY = "InteractionPolicyStep"
+
+#: What may be pending when a message arrives; the left side of a matrix key.
+SUBJECTS = ("PENDING_ACTION", "PENDING_SLOT", "NONE")
+
+#: The decisions of the interaction policy; the values of the matrix.
+DECISIONS = tuple(decision.value for decision in PolicyDecision)
+MATRIX = declare(
+    POLICY_FAMILY,
+    "MATRIX",
+    json_value(),
+    {
+        "PENDING_ACTION:AFFIRM": "EXECUTE_PENDING_ACTION",
+        "PENDING_ACTION:NEGATE": "REJECT_PENDING_ACTION",
+        "PENDING_SLOT:EDIT": "FILL_PENDING_SLOT",
+        "PENDING_SLOT:QUESTION": "FILL_PENDING_SLOT",
+        "PENDING_SLOT:NEGATE": "FILL_PENDING_SLOT",
+        "PENDING_SLOT:AFFIRM": "FILL_PENDING_SLOT",
+    },
+    (
+        "The decision for each pair of open item and dialogue act. It is merged over the default. An empty value "
+        "removes an entry. To turn a behaviour off, also turn off its setting below."
+    ),
+    label="Routing decisions",
+)
+EXECUTE_PENDING_ON_AFFIRM = declare(
+    POLICY_FAMILY,
+    "EXECUTE_PENDING_ON_AFFIRM",
+    boolean(),
+    True,
+    "A yes runs the action that is pending.",
+    label="Yes runs the pending action",
+)
+REJECT_PENDING_ON_NEGATE = declare(
+    POLICY_FAMILY,
+    "REJECT_PENDING_ON_NEGATE",
+    boolean(),
+    True,
+    "A no rejects the action that is pending.",
+    label="No rejects the pending action",
+)
+FILL_PENDING_SLOT_ON_NON_NEW_REQUEST = declare(
+    POLICY_FAMILY,
+    "FILL_PENDING_SLOT_ON_NON_NEW_REQUEST",
+    boolean(),
+    True,
+    "While one value is asked for, a message that is neither a new request nor a greeting is used as that value.",
+    label="Use messages as the requested value",
+)
 
 #: Acts that are never the value of a slot.
 _NO_VALUE = (DialogueAct.NEW_REQUEST, DialogueAct.GREETING, DialogueAct.RESET)
@@ -83,8 +133,7 @@ class InteractionPolicyStep(Step):
             skipIntentResolution=outcome.skips_resolution,
             hasPendingAction=awaited.action,
             hasPendingSlot=awaited.slot,
-            intent=session.intent,
-            state=session.state,
+            **session.where,
             decidedBy=outcome.by,
             matrixKey=outcome.matrix_key,
         )
@@ -118,11 +167,11 @@ def apply_policy(session: Session, turn: Turn, act: DialogueAct, awaited: Awaite
     key = f"{awaited.subject}:{act.value}"
     if decision := _decide_by_matrix(session, turn, key):
         return PolicyOutcome(decision, "P2", key)
-    if awaited.action and act is DialogueAct.AFFIRM and turn.config(session, settings.EXECUTE_PENDING_ON_AFFIRM):
+    if awaited.action and act is DialogueAct.AFFIRM and turn.config(session, EXECUTE_PENDING_ON_AFFIRM):
         return PolicyOutcome(PolicyDecision.EXECUTE_PENDING_ACTION, "P3")
-    if awaited.action and act is DialogueAct.NEGATE and turn.config(session, settings.REJECT_PENDING_ON_NEGATE):
+    if awaited.action and act is DialogueAct.NEGATE and turn.config(session, REJECT_PENDING_ON_NEGATE):
         return PolicyOutcome(PolicyDecision.REJECT_PENDING_ACTION, "P4")
-    fills = turn.config(session, settings.FILL_PENDING_SLOT_ON_NON_NEW_REQUEST)
+    fills = turn.config(session, FILL_PENDING_SLOT_ON_NON_NEW_REQUEST)
     if awaited.slot and fills and act not in _NO_VALUE:
         return PolicyOutcome(PolicyDecision.FILL_PENDING_SLOT, "P5")
     return PolicyOutcome(PolicyDecision.RECLASSIFY_INTENT, "P6")
@@ -135,8 +184,8 @@ def _is_mere_praise(session: Session, turn: Turn) -> bool:
 
 def _decide_by_matrix(session: Session, turn: Turn, key: str) -> PolicyDecision | None:
     """The matrix's decision for a key. Returns None without one, and for an invalid entry, which is recorded."""
-    own = {str(name).replace(" ", "").upper(): value for name, value in turn.config(session, settings.MATRIX).items()}
-    entry = {**settings.MATRIX.default, **own}.get(key)
+    own = {str(name).replace(" ", "").upper(): value for name, value in turn.config(session, MATRIX).items()}
+    entry = {**MATRIX.default, **own}.get(key)
     if entry is None or entry == "":
         return None
     decision = PolicyDecision.read(entry)
@@ -144,9 +193,9 @@ def _decide_by_matrix(session: Session, turn: Turn, key: str) -> PolicyDecision 
         turn.audit_once(
             session,
             CONFIG_VALUE_INVALID,
-            f"{settings.MATRIX.name} {key}",
-            configType=settings.MATRIX.type,
-            configKey=settings.MATRIX.key,
+            f"{MATRIX.name} {key}",
+            configType=MATRIX.type,
+            configKey=MATRIX.key,
             value={key: entry},
             usedDefault=None,
             reason=f"{entry!r} is not a decision.",

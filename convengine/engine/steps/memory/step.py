@@ -3,6 +3,7 @@
 from convengine.engine.memory.context_summary import build_context_summary
 from convengine.engine.memory.recall import BRANCH, audit_store_faults, build_branch
 from convengine.engine.memory.settings import ENABLED, RECENT_TURNS_FOR_SUMMARY, SUMMARY_MAX_CHARS
+from convengine.engine.memory.stages import MEMORY_UPDATED
 from convengine.engine.memory.summary import (
     WRITTEN_AFTER,
     build_session_summary,
@@ -11,7 +12,6 @@ from convengine.engine.memory.summary import (
 )
 from convengine.engine.memory.units import extract_units, stage_units
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.steps.memory.stages import MEMORY_UPDATED
 from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -50,7 +50,6 @@ class MemoryStep(Step):
             summaryChars=len(summary),
             recalled=session.memory.memory_recall is not None,
             stores=["ce_memory", *answer.stores],
-            intent=session.intent,
-            state=session.state,
+            **session.where,
         )
         return Continue(session)

@@ -13,25 +13,105 @@ from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.rules.text_bank import TextBank
 from convengine.engine.rules.verdict import ROW_INVALID, count_switched_off
-from convengine.engine.steps.policy.settings import (
-    BLOCK_IS_TERMINAL,
-    DEFAULT_RESPONSE,
-    ENABLE_LLM,
-    LLM_FAIL_MODE,
-    LLM_MIN_CONFIDENCE,
-)
-from convengine.engine.steps.policy.stages import POLICY_BLOCK, POLICY_LLM_ERROR
 from convengine.engine.text.compare import blank, norm, shorten, truthy
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.enums import ConversationStatus, DecisionKind
 from convengine.engine.turn.fault import Fault
+from convengine.engine.turn.live_settings import boolean, decimal, declare, one_of, text
 from convengine.engine.turn.payload import TextPayload, to_document, to_spoken_text
 from convengine.engine.turn.rows import Policy
 from convengine.engine.turn.session import FinalResult, Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 from convengine.engine.turn.stages import ASSISTANT_OUTPUT, ENGINE_RETURN
 from convengine.engine.turn.turn import Candidate, Turn
+
+FAMILY = "PolicyEnforcementStep"
+
+ENABLE_LLM = declare(
+    FAMILY,
+    "ENABLE_LLM",
+    boolean(),
+    False,
+    "Let a model check the policies of type LLM, after all others.",
+    mark="LR",
+    label="Let a model check policies",
+)
+LLM_MIN_CONFIDENCE = declare(
+    FAMILY,
+    "LLM_MIN_CONFIDENCE",
+    decimal(),
+    0.7,
+    "Minimum confidence of the model for blocking a message.",
+    mark="LR",
+    label="Minimum confidence of the model",
+)
+LLM_FAIL_MODE = declare(
+    FAMILY,
+    "LLM_FAIL_MODE",
+    one_of("OPEN", "CLOSED"),
+    "OPEN",
+    "If no model can check a policy of type LLM: allow the message (OPEN) or block it (CLOSED).",
+    mark="LR",
+    label="If no model can check",
+)
+DEFAULT_RESPONSE = declare(
+    FAMILY,
+    "DEFAULT_RESPONSE",
+    text(),
+    "I cannot help with that. Please ask me something else.",
+    "The answer if a policy has no valid text.",
+    label="Default answer",
+)
+BLOCK_IS_TERMINAL = declare(
+    "POLICY",
+    "BLOCK_IS_TERMINAL",
+    boolean(),
+    False,
+    "A blocked conversation takes no further messages until it is reset.",
+    mark="LR",
+    label="Blocked until reset",
+)
+
+POLICY_BLOCK = declare_stage(
+    "POLICY_BLOCK",
+    Family.POLICY,
+    "A policy blocked the message.",
+    steps="PolicyEnforcementStep",
+    keys="policyId ruleType pattern description matchedExcerpt reason",
+    always_recorded=True,
+    sentences=(
+        SentenceTemplate(
+            "A policy has blocked this conversation, so its answer was repeated. A reset unblocks it.",
+            {"reason": "TERMINAL"},
+            Tone.WARNING,
+        ),
+        SentenceTemplate(
+            "A model judged that {policyId:row ce_policy} forbids the message, so it was blocked.",
+            {"ruleType": "LLM"},
+            Tone.WARNING,
+            unless=("POLICY_LLM_ERROR",),
+        ),
+        SentenceTemplate(
+            "Blocked by {policyId:row ce_policy}[, because the message contains {matchedExcerpt:said}].",
+            tone=Tone.WARNING,
+        ),
+    ),
+)
+POLICY_LLM_ERROR = declare_stage(
+    "POLICY_LLM_ERROR",
+    Family.POLICY,
+    "The model that checks a policy failed. A setting decides what happens.",
+    steps="PolicyEnforcementStep",
+    keys="policyId message exception errorCode failMode",
+    sentences=(
+        SentenceTemplate(
+            "The model that checks {policyId:row ce_policy} failed[ ({message})][, {failMode:phrase fail_mode}].",
+            tone=Tone.ERROR,
+        ),
+    ),
+)
 
 #: The answer schema that the model sees.
 _SCHEMA: Mapping[str, Any] = {
@@ -117,16 +197,9 @@ def _block_turn(session: Session, turn: Turn, text: str, **details: Any) -> Stop
     )
     result = FinalResult(session.intent or "", session.state or "", payload, session.context)
     turn.audit(
-        session,
-        ASSISTANT_OUTPUT,
-        output=text,
-        outputFormat="TEXT",
-        responseType="POLICY",
-        intent=session.intent,
-        state=session.state,
-        **details,
+        session, ASSISTANT_OUTPUT, output=text, outputFormat="TEXT", responseType="POLICY", **session.where, **details
     )
-    turn.audit(session, ENGINE_RETURN, intent=session.intent, state=session.state, final_result=to_document(payload))
+    turn.audit(session, ENGINE_RETURN, **session.where, final_result=to_document(payload))
     return Stop(session, result)
 
 

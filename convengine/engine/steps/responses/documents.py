@@ -1,7 +1,6 @@
 """Answer a message that nothing else took up by what documents say, word for word."""
 
-from convengine.engine.documents.cards import choose_cards, write_cards
-from convengine.engine.documents.in_turn import find_cards_in_turn
+from convengine.engine.documents.cards import choose_cards, find_cards_in_turn, write_cards
 from convengine.engine.documents.index import MOST_CARDS
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.prompts.fill import ask_for_text

@@ -1,16 +1,25 @@
-"""Whether nobody understood the message, and the offer of a person after too many of them."""
+"""A message that is no request: one that nobody understood, or one after an end, as thanks or a greeting.
+
+After an end, the last answer of a form must not come again, because its fields have left the context. The same holds
+for the answer of an intent that answers and returns, because nobody asked for it again. After too many messages that
+nobody understood, a person is offered.
+"""
 
 from collections.abc import Mapping
 
+from convengine.engine.forms.asking import find_form_language, get_texts
+from convengine.engine.forms.form import get_form
+from convengine.engine.forms.life import begins_something, find_ended_schema
 from convengine.engine.forms.settings import MAX_MISSES
-from convengine.engine.forms.user_answer import says_only
+from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.llm.faults import ModelFault
 from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
-from convengine.engine.turn.enums import PolicyDecision, ResponseType, RoutingDecision
+from convengine.engine.turn.enums import DialogueAct, PolicyDecision, ResponseType, RoutingDecision
 from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.rows import Response
+from convengine.engine.turn.scope import HAND_OVER, is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
@@ -18,6 +27,8 @@ from convengine.engine.understanding.moves import MoveKind
 #: Routes and decisions that leave the message to be understood.
 _OPEN_ROUTES = (None, RoutingDecision.HANDLE_AS_ANSWER, RoutingDecision.CONTINUE_STANDARD_FLOW)
 _OPEN_DECISIONS = (None, PolicyDecision.RECLASSIFY_INTENT, PolicyDecision.FILL_PENDING_SLOT)
+#: How many intents are named to users who need help.
+_MOST_OFFERS = 5
 
 
 def is_not_understood(session: Session, turn: Turn, answer: Response | None) -> bool:
@@ -82,3 +93,65 @@ def offer_hand_over(session: Session, turn: Turn) -> Session:
     """The session after the offer, which begins to count again; writes HAND_OVER_OFFERED."""
     turn.audit(session, HAND_OVER_OFFERED, count=DialogueState.of(session).not_understood_count)
     return update_dialogue(session, not_understood_count=0)
+
+
+def follows_an_end(session: Session, turn: Turn) -> bool:
+    """True when a form, an answer or a hand-over of this intent ended earlier, and this message began nothing."""
+    if session.digression or blank(session.user_text) or begins_something(session):
+        return False
+    if code(session.state) == HAND_OVER:
+        return True
+    return code(session.intent) in turn.snapshot.returning_intents or find_ended_schema(session, turn) is not None
+
+
+def write_small_talk(session: Session, turn: Turn) -> str | None:
+    """The answer to a greeting, thanks, or a bare yes or no after an end. Returns None for other messages."""
+    act = session.dialogue.dialogue_act
+    if find_ended_schema(session, turn) is not None and says_only(session, turn, MoveKind.LEAVE):
+        return None  # Only a person can undo what a form has done.
+    if says(session, turn, MoveKind.THANK) and not says(session, turn, MoveKind.ASK):
+        key = "reply_thanks"
+    elif act == DialogueAct.GREETING or says_only(session, turn, MoveKind.GREET):
+        key = "reply_greeting"
+    elif act == DialogueAct.NEGATE or says_only(session, turn, MoveKind.NEGATE, MoveKind.FAREWELL, MoveKind.LEAVE):
+        key = "reply_no"
+    elif act == DialogueAct.AFFIRM or says_only(session, turn, MoveKind.AFFIRM):
+        key = "reply_yes"
+    else:
+        return None
+    return str(get_texts(_find_language(session, turn))[key])
+
+
+def note_small_talk(session: Session, turn: Turn) -> Session:
+    """The session whose answer may use the reply to a greeting or thanks, where no intent is known."""
+    if is_resolved(session.intent) or blank(session.user_text) or session.reset_reason:
+        return session
+    greets = session.dialogue.dialogue_act == DialogueAct.GREETING
+    thanks = says_only(session, turn, MoveKind.THANK)
+    if not (thanks or greets or says_only(session, turn, MoveKind.GREET)):
+        return session
+    key = "reply_thanks" if thanks else "reply_greeting"
+    return session.with_values(DialogueParams(small_talk=str(get_texts(find_form_language(session, turn))[key])))
+
+
+def write_help(session: Session, turn: Turn) -> str:
+    """The answer to "help", or to a message that nobody understood: what can be asked for, tasks before questions."""
+    texts = get_texts(_find_language(session, turn))
+    intents = sorted(turn.snapshot.allowed_intents, key=lambda intent: intent.returns)
+    # Small talk has no display name. Without any, all are named.
+    names = [each.name for each in intents if not blank(each.display_name)] or [each.name for each in intents]
+    offers = ", ".join(names[:_MOST_OFFERS]) + (f" {texts['more']}" if len(names) > _MOST_OFFERS else "")
+    if says_only(session, turn, MoveKind.HELP):
+        return str(texts["help_with"].replace("{intents}", offers) if offers else texts["reply_greeting"])
+    listed = [texts["offers"].replace("{intents}", offers)] if offers else []
+    return " ".join([texts["not_understood"], texts["other_words"], *listed])
+
+
+def write_not_understood(session: Session, turn: Turn) -> str:
+    """The answer to a message after an end that nobody understood, where no row answers."""
+    return str(get_texts(_find_language(session, turn))["not_understood"])
+
+
+def _find_language(session: Session, turn: Turn) -> str:
+    row = find_ended_schema(session, turn)
+    return find_form_language(session, turn, get_form(turn.snapshot, row) if row else None)

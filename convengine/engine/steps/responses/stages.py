@@ -1,7 +1,7 @@
 """Stages of answers."""
 
-from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.turn.stages import PROMPT_FAULT
 
 #: The stage of a wish for a person, which ends a form without a failed answer.
 _PERSON_WANTED = "PERSON_WANTED"

@@ -29,8 +29,7 @@ from convengine.engine.forms.user_answer import says
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
-from convengine.engine.rules.choice import RowChoice
-from convengine.engine.rules.choose_answer import choose_exact_response, choose_response
+from convengine.engine.rules.choice import RowChoice, choose_exact_response, choose_response
 from convengine.engine.state_graph.allowed_moves import apply_override
 from convengine.engine.steps.responses.digression import (
     ask_again,
@@ -44,18 +43,16 @@ from convengine.engine.steps.responses.documents import DOCUMENTS, look_into_doc
 from convengine.engine.steps.responses.form_question import ask_for_change, ask_next_field, clear_done_form, is_asking
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
+    follows_an_end,
     is_not_understood,
     lacks_model,
+    note_small_talk,
     offer_hand_over,
     offers_hand_over,
-)
-from convengine.engine.steps.responses.settings import FALLBACK_TEXT, MODEL_UNAVAILABLE_TEXT, ON_MISSING
-from convengine.engine.steps.responses.small_talk import (
-    follows_an_end,
-    note_small_talk,
     write_not_understood,
     write_small_talk,
 )
+from convengine.engine.steps.responses.settings import FALLBACK_TEXT, MODEL_UNAVAILABLE_TEXT, ON_MISSING
 from convengine.engine.steps.responses.stages import (
     FORM_GIVEN_UP,
     HAND_OVER_DISABLED,
@@ -174,7 +171,7 @@ def _answer_by(
     row = choice.decide(session, turn, DecisionKind.RESPONSE, intent=intent, state=state)
     if row is None:
         return _answer_without_row(session, turn)
-    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=session.intent, state=session.state)
+    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, **session.where)
     payload, stage = write_answer(row, session, turn)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
     if stage != RESPONSE_EXACT and isinstance(payload, JsonPayload):
@@ -208,7 +205,7 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
     if row is None:
         # Its phrase counted, so an answer was there: none of this release, though, is of an enabled intent.
         return session.evolve(digression=None)
-    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, intent=view.intent, state=view.state)
+    turn.audit(session, RESOLVE_RESPONSE, responseId=row.response_id, **view.where)
     payload, stage = write_answer(row, view, turn)
     session = session.evolve(last_llm_output=payload.value, last_llm_stage=stage)
     payload = transform_payload(payload, session, turn, LLM, row_id=row.response_id)
@@ -328,7 +325,7 @@ def _answer_without_row(session: Session, turn: Turn) -> Session:
         return _override(session, turn, read_text_setting(session, turn, FRESH_START_TEXT), "RESET")
     if session.form_question:
         return _set_answer(session, turn, TextPayload(session.form_question), "QUESTION")
-    turn.audit(session, RESPONSE_MAPPING_NOT_FOUND, intent=session.intent, state=session.state)
+    turn.audit(session, RESPONSE_MAPPING_NOT_FOUND, **session.where)
     if turn.config(session, ON_MISSING) == "FALLBACK":
         return _set_answer(session, turn, TextPayload(read_text_setting(session, turn, FALLBACK_TEXT)), "FALLBACK")
     raise ResponseMappingNotFound(
@@ -369,8 +366,7 @@ def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: s
         outputFormat="JSON" if isinstance(payload, JsonPayload) else "TEXT",
         responseType=response_type,
         **details,
-        intent=session.intent,
-        state=session.state,
+        **session.where,
         context=session.context,
         schemaJson=collect_schema_values(session),
     )

@@ -16,11 +16,10 @@ from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
 from convengine.engine.prompts.select import choose_template, decide_template
-from convengine.engine.prompts.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.prompts.variables import OPTIONAL_NAMES, build_variables, list_history
 from convengine.engine.steps.responses.form_question import find_truth_words, say_fields
+from convengine.engine.steps.responses.not_understood import write_help
 from convengine.engine.steps.responses.settings import FALLBACK_TEXT, HISTORY_TURNS
-from convengine.engine.steps.responses.small_talk import write_help
 from convengine.engine.steps.responses.stages import (
     EXACT_RESPONSE_RENDERING,
     RESOLVE_RESPONSE_SELECTED,
@@ -34,6 +33,7 @@ from convengine.engine.turn.facts import collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
 from convengine.engine.turn.rows import PromptTemplate, Response
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.stages import TEMPLATE_VALUE_EMPTY
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
 

@@ -3,13 +3,44 @@
 from typing import Any
 
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.state_graph.allowed_moves import GraphVerdict, Hop, judge_moves
-from convengine.engine.state_graph.settings import ON_VIOLATION, STATE_GRAPH_ENABLED
-from convengine.engine.steps.state_graph.stages import STATE_GRAPH_REVERTED, STATE_GRAPH_VALID, STATE_GRAPH_VIOLATION
+from convengine.engine.state_graph.allowed_moves import (
+    ON_VIOLATION,
+    STATE_GRAPH_ENABLED,
+    GraphVerdict,
+    Hop,
+    judge_moves,
+)
 from convengine.engine.text.compare import code
 from convengine.engine.turn.owned_params import RoutingParams
 from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 from convengine.engine.turn.turn import Turn
+
+STATE_GRAPH_VALID = declare_stage(
+    "STATE_GRAPH_VALID",
+    Family.RULE,
+    "The state changed as the graph allows.",
+    steps="StateGraphStep",
+    keys="fromState toState intent path validateOnly allowed",
+)
+STATE_GRAPH_VIOLATION = declare_stage(
+    "STATE_GRAPH_VIOLATION",
+    Family.RULE,
+    "The state changed in a way that the graph does not allow.",
+    steps="StateGraphStep",
+    keys="fromState toState intent path validateOnly allowed softBlock reason",
+    sentences=(
+        SentenceTemplate("The state graph does not allow the move from {fromState} to {toState}.", tone=Tone.WARNING),
+    ),
+)
+STATE_GRAPH_REVERTED = declare_stage(
+    "STATE_GRAPH_REVERTED",
+    Family.RULE,
+    "A move that the graph does not allow was taken back.",
+    steps="StateGraphStep",
+    keys="fromIntent toIntent fromState toState",
+    sentences=(SentenceTemplate("Reverted the move from {fromState} to {toState}.", tone=Tone.WARNING),),
+)
 
 
 class StateGraphStep(Step):

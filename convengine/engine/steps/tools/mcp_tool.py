@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.apply import RUN_RULES, run_phase
-from convengine.engine.rules.choose_answer import choose_response
-from convengine.engine.steps.tools.allowed_calls import is_confirmed
+from convengine.engine.rules.choice import choose_response
+from convengine.engine.steps.tools.call import BY_GUARDRAIL, get_mcp_branch
 from convengine.engine.steps.tools.planner import build_lifecycle, run_planner
-from convengine.engine.steps.tools.request import BY_GUARDRAIL, get_mcp_branch
-from convengine.engine.steps.tools.scope import list_servers_in_scope, list_tools_in_scope
+from convengine.engine.steps.tools.scope import is_confirmed, list_servers_in_scope, list_tools_in_scope
 from convengine.engine.steps.tools.stages import (
     MCP_CONTEXT_CLEARED,
     MCP_NO_TOOLS_AVAILABLE,
@@ -64,8 +63,7 @@ class McpToolStep(Step):
         Rules may allow or prevent it by moving the state, so they run first; with an override none run before it.
         """
         if session.only_digresses:
-            where = {"intent": session.intent, "state": session.state}
-            turn.audit(session, MCP_SKIPPED, status=None, reason="DIGRESSION", **where)
+            turn.audit(session, MCP_SKIPPED, status=None, reason="DIGRESSION", **session.where)
             return Continue(session)
         session = clear_planner_state(session, turn)
         if session.reply_override is None:
@@ -109,10 +107,9 @@ def skip_planner(session: Session, turn: Turn, skip: Skip) -> Session:
     if not session.reset_only:
         state = build_lifecycle(turn, skip.status, skip.outcome)
         session = session.with_context({"mcp": {**get_mcp_branch(session), "lifecycle": state}})
-    where = {"intent": session.intent, "state": session.state}
     if skip.stage:
-        turn.audit(session, skip.stage, **where, **skip.about)
-    turn.audit(session, MCP_SKIPPED, status=skip.status, reason=skip.reason, **where)
+        turn.audit(session, skip.stage, **session.where, **skip.about)
+    turn.audit(session, MCP_SKIPPED, status=skip.status, reason=skip.reason, **session.where)
     return session
 
 

@@ -22,10 +22,9 @@ from convengine.engine.steps.tools.settings import (
 from convengine.engine.steps.tools.stages import MCP_PLAN_LLM_ERROR, MCP_PLAN_LLM_INPUT, MCP_PLAN_LLM_OUTPUT
 from convengine.engine.text.compare import code
 from convengine.engine.tools.arguments import find_argument_schema
-from convengine.engine.tools.groups import resolve_group
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import dumps, sort_keys
-from convengine.engine.turn.enums import DecisionKind, ToolGroup
+from convengine.engine.turn.enums import DecisionKind, ToolGroup, resolve_group
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot

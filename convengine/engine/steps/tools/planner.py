@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.steps.tools import settings as catalogue
-from convengine.engine.steps.tools.allowed_calls import find_obstacle, find_refusal
-from convengine.engine.steps.tools.call import call_tool, call_tool_once
+from convengine.engine.steps.tools.call import call_tool, call_tool_once, get_mcp_branch
 from convengine.engine.steps.tools.observations import (
     Observation,
     bound_observations,
@@ -23,7 +22,7 @@ from convengine.engine.steps.tools.plan import (
     PlannerFailed,
     ask_next_step,
 )
-from convengine.engine.steps.tools.request import get_mcp_branch
+from convengine.engine.steps.tools.scope import find_obstacle, find_refusal
 from convengine.engine.steps.tools.stages import (
     MCP_DUPLICATE_TOOL_CALL_SUPPRESSED,
     MCP_FINAL_ANSWER,
@@ -33,11 +32,9 @@ from convengine.engine.steps.tools.stages import (
     MCP_TOOL_RESULT,
 )
 from convengine.engine.text.compare import code
-from convengine.engine.tools.arguments import INVALID_ARGS
-from convengine.engine.tools.groups import resolve_group
-from convengine.engine.tools.results import cap_result
+from convengine.engine.tools.arguments import INVALID_ARGS, cap_result
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import DecisionKind
+from convengine.engine.turn.enums import DecisionKind, resolve_group
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.ports import ToolAnswer
@@ -151,8 +148,7 @@ class _PlannerRun:
             tool_code=plan.tool_code,
             args=dict(plan.args),
             action=plan.action,
-            intent=session.intent,
-            state=session.state,
+            **session.where,
             routingDecision=session.routing.routing_decision,
             observation_count=len(self._observations),
             current_observation_tool=self._last_tool,

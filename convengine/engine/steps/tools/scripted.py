@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from convengine.engine.llm.scripted import NO_ANSWER
 from convengine.engine.text.difference import contains_json
-from convengine.engine.tools.groups import resolve_group
+from convengine.engine.turn.enums import resolve_group
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
 from convengine.engine.turn.session import Session

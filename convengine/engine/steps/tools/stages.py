@@ -1,7 +1,7 @@
 """Stages of tools."""
 
-from convengine.engine.prompts.stages import PROMPT_FAULT
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
+from convengine.engine.turn.stages import PROMPT_FAULT
 
 TOOL_ORCHESTRATION_REQUEST = declare_stage(
     "TOOL_ORCHESTRATION_REQUEST",

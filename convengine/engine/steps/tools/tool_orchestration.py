@@ -9,9 +9,8 @@ from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.prompts.render import list_names, render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.apply import RUN_RULES, run_phase
-from convengine.engine.rules.choose_answer import choose_response
-from convengine.engine.steps.tools.call import call_tool
-from convengine.engine.steps.tools.request import (
+from convengine.engine.rules.choice import choose_response
+from convengine.engine.steps.tools.call import (
     BY_GUARDRAIL,
     ERROR,
     MISMATCH,
@@ -20,6 +19,7 @@ from convengine.engine.steps.tools.request import (
     ToolOutcome,
     ToolRequest,
     build_row_request,
+    call_tool,
     choose_direct_row,
     get_mcp_branch,
     read_request,
@@ -32,10 +32,9 @@ from convengine.engine.steps.tools.stages import (
     TOOL_ORCHESTRATION_RESULT,
 )
 from convengine.engine.text.compare import truthy
-from convengine.engine.tools.groups import resolve_group
-from convengine.engine.tools.results import cap_result
+from convengine.engine.tools.arguments import cap_result
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import RulePhase, ToolGroup
+from convengine.engine.turn.enums import RulePhase, ToolGroup, resolve_group
 from convengine.engine.turn.owned_params import ToolParams
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -76,8 +75,7 @@ def run_requested_tool(session: Session, turn: Turn) -> Session:
     if truthy(session.action.guardrail_blocked):
         if requested:
             session = session.with_values(ToolParams(tool_status=BY_GUARDRAIL))
-            where = {"intent": session.intent, "state": session.state}
-            turn.audit(session, TOOL_ORCHESTRATION_RESULT, status=BY_GUARDRAIL, **where)
+            turn.audit(session, TOOL_ORCHESTRATION_RESULT, status=BY_GUARDRAIL, **session.where)
         return session
     if truthy(session.action.skip_tool_execution) or session.reply_override or session.reset_only:
         return session

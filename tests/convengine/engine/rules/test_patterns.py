@@ -77,12 +77,6 @@ def test_groups_come_by_name_and_position_in_characters() -> None:
     assert match.span(1) == (7, 11)
 
 
-def test_a_named_group_has_a_number() -> None:
-    pattern = compile_pattern("(a)(?P<value>b)")
-
-    assert (pattern.group_number("value"), pattern.group_number("other")) == (2, None)
-
-
 def test_a_search_in_null_finds_nothing() -> None:
     assert compile_pattern("x").search(None) is None
 

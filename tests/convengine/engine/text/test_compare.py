@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from convengine.engine.text.compare import blank, match_text, norm, storable, truthy
+from convengine.engine.text.compare import blank, fold, match_text, norm, split_name, split_words, storable, truthy
 from tests.pace import allow
 
 
@@ -53,3 +53,39 @@ def test_marks_that_close_nothing_are_read_once() -> None:
 
     assert match_text(text) == text
     assert time.process_time() - begun < allow(0.2)
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("  Zürich ", "zurich"),
+        ("São\tPaulo", "sao paulo"),
+        ("Straße", "strasse"),
+        ("Łódź", "lodz"),
+        ("don’t", "don't"),
+        ("ＡＢ１２", "ab12"),
+        (None, ""),
+    ],
+)
+def test_two_spellings_of_one_word_fold_to_the_same(text: str | None, folded: str) -> None:
+    assert fold(text) == folded
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("dueDate", ("due", "date")),
+        ("due_date", ("due", "date")),
+        ("Due-Date", ("due", "date")),
+        ("line2", ("line", "2")),
+        ("HTTPServer", ("http", "server")),
+        ("größe", ("grosse",)),
+        ("_", ()),
+    ],
+)
+def test_a_name_is_cut_into_words(name: str, expected: tuple[str, ...]) -> None:
+    assert split_name(name) == expected
+
+
+def test_a_text_is_cut_into_folded_words() -> None:
+    assert split_words("Date of birth!") == ("date", "of", "birth")

@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.tools.arguments import check_arguments, find_argument_schema
+from convengine.engine.tools.arguments import cap_result, check_arguments, find_argument_schema
 from convengine.engine.turn import rows
 from tests.builders import make_snapshot, make_tool
 
@@ -100,3 +100,8 @@ def test_the_schema_stands_where_the_group_keeps_it() -> None:
     snapshot = make_snapshot(by_row, own, none, rows.DbTool(tool_id=1, sql_template="SELECT 1", param_schema=SCHEMA))
 
     assert [find_argument_schema(snapshot, tool) for tool in (by_row, own, none)] == [SCHEMA, {"type": "object"}, None]
+
+
+def test_a_result_within_the_limit_is_kept_as_it_is() -> None:
+    assert cap_result({"a": "é"}, 10) == {"a": "é"}
+    assert cap_result({"a": "éé"}, 10) == {"truncated": True, "bytes": 12, "preview": '{"a":"éé"}'}

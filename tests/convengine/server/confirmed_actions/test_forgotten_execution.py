@@ -97,7 +97,7 @@ def test_the_next_yes_hears_what_a_person_found(
         raise ConversationPersistFailed()
 
     with monkeypatch.context() as patch:
-        patch.setattr("convengine.engine.steps.actions.run._run_methods", fails)
+        patch.setattr("convengine.engine.steps.actions.pending_action._run_methods", fails)
         assert caller.say("yes")["errorCode"] == "CONVERSATION_PERSIST_FAILED"
     row = CePendingActionExecution.objects.get()
     assert row.status == "CLAIMED"

@@ -14,3 +14,10 @@ def apply(name: str, value: str | None, session: Session, **turn: Any) -> tuple[
     action = get_action(name)
     assert action is not None
     return action.apply(make_rule(rule_id=41, action=name, action_value=value), session, carrier), carrier
+
+
+def parse(name: str, value: str | None) -> Any:
+    """The parsed value of an action. Raises ActionValueError."""
+    action = get_action(name)
+    assert action is not None
+    return action.parse(value)

@@ -1,14 +1,26 @@
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from convengine.engine.steps.tools.mcp_tool import McpToolStep
-from convengine.engine.steps.tools.scope import find_server, list_tools_in_scope, split_tool_name
+from convengine.engine.steps.tools.plan import START
+from convengine.engine.steps.tools.scope import find_refusal, find_server, list_tools_in_scope, split_tool_name
 from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools, Stub
 from convengine.engine.steps.tools.tool_orchestration import ToolOrchestrationStep
 from convengine.engine.turn import rows
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.ports import ServerTools
-from tests.builders import make_direct_tool, make_server, make_session, make_snapshot, make_tool, make_turn, payload
+from tests.builders import (
+    make_config,
+    make_direct_tool,
+    make_server,
+    make_session,
+    make_snapshot,
+    make_tool,
+    make_turn,
+    payload,
+)
 from tests.convengine.engine.steps.tools.planning import answer, call, run
 
 ORDER = Stub("mcp.oms.get.order", result={"content": [{"type": "text", "text": '{"summary":"It left."}'}]})
@@ -120,3 +132,46 @@ def test_a_listed_tool_says_what_it_takes_and_whether_it_changes_something() -> 
     assert tools.keys() == {"mcp.oms.cancel", "mcp.oms.odd"}
     assert (tools["mcp.oms.cancel"].read_only, tools["mcp.oms.cancel"].input_schema) == (False, {"type": "object"})
     assert (tools["mcp.oms.odd"].read_only, tools["mcp.oms.odd"].input_schema) == (True, None)
+
+
+def is_refused(allowed: Mapping[str, Any], current: str, following: str | None, *, closed: bool = False) -> bool:
+    turn = make_turn(
+        make_snapshot(
+            make_config("McpToolStep/GUARDRAIL_ENABLED", "true"),
+            make_config("McpToolStep/GUARDRAIL_FAIL_CLOSED", str(closed)),
+            make_config("McpToolStep/ALLOWED_NEXT", dumps(allowed)),
+        )
+    )
+    return find_refusal(make_session(), turn, current, following) is not None
+
+
+@pytest.mark.parametrize(
+    ("allowed", "current", "following", "wanted"),
+    [
+        ({}, START, "a", False),
+        ({START: ["a"]}, START, "a", False),
+        ({START: [" A "]}, START, "a", False),
+        ({START: ["a"]}, START, "b", True),
+        ({START: ["a"]}, "a", "b", False),
+        ({START: []}, START, "b", False),
+        ({"ORDER.STATUS": ["b"]}, "order.status", "c", True),
+        ({"order.*": ["b"]}, "order.status", "c", True),
+        ({"order.*": ["order.*"]}, "order.status", "order.trace", False),
+        ({"*": ["*"]}, "x", "y", False),
+        ({START: ["a[b]"]}, START, "a[b]", False),
+        ({START: ["a?"]}, START, "ab", True),
+        ({START: ["a"]}, START, " ", True),
+        ({START: ["a"]}, START, None, True),
+    ],
+)
+def test_what_may_follow(allowed: Mapping[str, Any], current: str, following: str | None, wanted: bool) -> None:
+    assert is_refused(allowed, current, following) is wanted
+
+
+def test_what_nothing_is_said_of_is_allowed_unless_closed() -> None:
+    assert is_refused({}, "a", "b", closed=True)
+    assert not is_refused({"a": ["b"]}, "a", "b", closed=True)
+
+
+def test_switched_off_nothing_is_refused() -> None:
+    assert find_refusal(make_session(), make_turn(), START, None) is None

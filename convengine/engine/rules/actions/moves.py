@@ -1,18 +1,10 @@
-"""Actions that differ only in what they set: a code of the conversation, or a param with a copy of facts."""
+"""SET_INTENT and SET_STATE: move the conversation to an intent or a state."""
 
-from collections.abc import Callable
 from typing import Literal
 
-from convengine.engine.rules.actions.contract import (
-    COMPUTED,
-    Action,
-    ActionValueError,
-    Write,
-    audit_action,
-    read_param_key,
-    require_value,
-)
-from convengine.engine.text.compare import blank, code
+from convengine.engine.rules.actions.contract import Action, ActionValueError, Write, audit_action, require_value
+from convengine.engine.rules.stages import SET_INTENT, SET_STATE
+from convengine.engine.text.compare import code
 from convengine.engine.turn.enums import RuleAction
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.rows import Rule
@@ -20,15 +12,15 @@ from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.turn import Turn
-from convengine.json_value import Json
 
 
-def build_code_action(
+def _build_move(
     action: RuleAction, stage: Stage, field: Literal["intent", "state"], *, value: str, help: str, any_refused: str
 ) -> Action:
     """An action that moves the conversation to the intent or the state of its value; ANY is none of either.
 
-    `any_refused`: the message for ANY. An intent that is switched off is reported, and the conversation stays.
+    `any_refused`: the message for ANY. An intent that is switched off is reported, and the conversation stays. The save
+    check tests whether the intent exists.
     """
 
     def parse(text: str | None) -> str:
@@ -38,7 +30,7 @@ def build_code_action(
         return new_value
 
     def apply(rule: Rule, session: Session, turn: Turn) -> Session:
-        before = {"intent": session.intent, "state": session.state}
+        before = session.where
         target = parse(rule.action_value)
         after = {**before, field: target}
         if field == "intent" and turn.snapshot.is_switched_off(target):
@@ -71,34 +63,21 @@ def build_code_action(
     )
 
 
-def build_copy_action(
-    action: RuleAction, stage: Stage, read: Callable[[Session], Json], *, default: str, copied: str, key: str, help: str
-) -> Action:
-    """An action that copies what `read` gives into the param of its value, or into `default`.
-
-    `copied` names the copy in sentences, `key` in the payload of the stage.
-    """
-
-    def parse(text: str | None) -> str:
-        return default if text is None or blank(text) else read_param_key(text)
-
-    def apply(rule: Rule, session: Session, turn: Turn) -> Session:
-        param = parse(rule.action_value)
-        session = session.with_params({param: read(session)})
-        facts = {"key": param, "intent": session.intent, "state": session.state}
-        payload = {name: fact for name, fact in facts.items() if name in stage.keys}
-        audit_action(rule, session, turn, stage, key, "sessionInputParams", **payload)
-        return session
-
-    return Action(
-        action.value,
-        action.label,
-        help=help,
-        value="the name of the parameter",
-        picker="name",
-        parse=parse,
-        apply=apply,
-        value_required=False,
-        describe=lambda param: f"copy {copied} to {param}",
-        writes=lambda param: [Write(("inputParams", param), COMPUTED)],
-    )
+ACTIONS = (
+    _build_move(
+        RuleAction.SET_INTENT,
+        SET_INTENT,
+        "intent",
+        value="the intent to set",
+        help="Changes the intent of the conversation.",
+        any_refused="A conversation cannot have the intent ANY. Enter an intent.",
+    ),
+    _build_move(
+        RuleAction.SET_STATE,
+        SET_STATE,
+        "state",
+        value="the state to move to",
+        help="Changes the state of the conversation.",
+        any_refused="A conversation cannot be in state ANY. Enter the state to move to.",
+    ),
+)

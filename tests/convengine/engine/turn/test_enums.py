@@ -1,7 +1,6 @@
 import pytest
 
-from convengine.engine.tools.groups import resolve_group
-from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.enums import ToolGroup, resolve_group
 
 
 @pytest.mark.parametrize(
