@@ -10,7 +10,7 @@ from unfold.contrib.filters.admin import DropdownFilter
 from config_admin.editing.context import EditorContext, get_editor_context
 from config_admin.editing.fields import Option
 from config_admin.editing.pickers import intents, states
-from config_admin.tables.intent.model import CeIntent
+from config_admin.tables.intent import CeIntent
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
 _ACTIVE = Q(intent_code__in=[ANY, UNKNOWN]) | Exists(CeIntent.objects.filter(pk=OuterRef("intent_code"), enabled=True))
