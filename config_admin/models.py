@@ -3,8 +3,7 @@
 from config_admin.drafts.models import CeDraft, CeDraftEdit, CeDraftReview, CeDraftSchedule
 from config_admin.editing.first_steps import CeFirstStep
 from config_admin.evaluation.models import CeEvaluation
-from config_admin.health.acknowledgement import CeHealthAcknowledgement
-from config_admin.health.stored_findings import CeHealthFinding, CeHealthReport
+from config_admin.health.stored_findings import CeHealthAcknowledgement, CeHealthFinding, CeHealthReport
 from config_admin.releases.models import (
     CeConfigHead,
     CeGradualRelease,

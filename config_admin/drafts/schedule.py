@@ -28,8 +28,7 @@ from config_admin.releases.diff import RowDifferences, changes_of
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
-from config_admin.releases.revert import RevertConflict, revert_release
-from config_admin.releases.stop_gradual import stop_gradual_release
+from config_admin.releases.undo import RevertConflict, revert_release, stop_gradual_release
 from config_admin.test_cases.gate import read_gate_tags
 from config_admin.test_cases.runs import Selection, create_run, iterate_run, test_runs
 from convengine.engine.errors import DraftRequired

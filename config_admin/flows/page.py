@@ -54,7 +54,7 @@ from config_admin.flows.unsaved_flow import (
 )
 from config_admin.releases.active import snapshots
 from config_admin.releases.compile import row_of
-from config_admin.releases.restore_checks import Wanted
+from config_admin.releases.restore_rows import Wanted
 from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused

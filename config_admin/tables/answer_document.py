@@ -13,8 +13,7 @@ from config_admin.tables.model_fields import (
     optional_name,
 )
 from config_admin.validation.columns import NaturalKey, Problem, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.documents.sections import split_document
 from convengine.engine.text.compare import blank
 from convengine.engine.text.wording import did_you_mean, join_names

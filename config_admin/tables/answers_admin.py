@@ -19,8 +19,7 @@ from config_admin.tables.prompt_template import CePromptTemplate
 from config_admin.tables.response import CeResponse
 from config_admin.tables.verbose import CeVerbose
 from config_admin.validation.common import report_last_fallback
-from config_admin.validation.draft import Draft
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding
 from config_admin.validation.relations import sort_properties
 from config_admin.validation.world import World
 from convengine.engine.documents.sections import split_document

@@ -22,7 +22,7 @@ from config_admin.editing.live_checks import LiveChecksAdmin
 from config_admin.editing.pickers import find_source, get_code_language, list_suggested_names
 from config_admin.editing.row_form import RowForm
 from config_admin.editing.workspace_return import FLOW, WorkspaceReturnAdmin, find_return_url
-from config_admin.health.saved_row_messages import tell_health
+from config_admin.health.page import tell_health
 from config_admin.history.history_page import HistoryAdmin
 from config_admin.releases.active import snapshots
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity

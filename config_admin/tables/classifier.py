@@ -10,8 +10,7 @@ from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority, word
 from config_admin.validation import common, programs
 from config_admin.validation.columns import REGEX, LanguageByWord, NaturalKey, Problem, Reference, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
 from convengine.engine.rules import text_bank
 from convengine.engine.text.compare import blank, code, norm, shorten_line

@@ -15,8 +15,7 @@ from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation import common, programs
 from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.settings import canonical_key, find_setting, upper_key
 from config_admin.validation.world import World
 from convengine.engine.llm import settings as llm

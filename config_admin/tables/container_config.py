@@ -8,8 +8,7 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import NAME_FORMAT, make_enabled_field, priority
 from config_admin.validation import common, relations
 from config_admin.validation.columns import NaturalKey, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.params import KEY_SHAPE

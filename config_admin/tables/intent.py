@@ -17,8 +17,7 @@ from config_admin.tables.model_fields import (
 from config_admin.tables.output_schema import check_reset_intent, is_reset_intent
 from config_admin.validation import common, relations
 from config_admin.validation.columns import NaturalKey, Problem, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.uses import find_references
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -13,8 +13,7 @@ from config_admin.tables.model_fields import document, flag, word
 from config_admin.tables.output_schema import check_json_schema
 from config_admin.validation import relations
 from config_admin.validation.columns import SQL, Bounds, NaturalKey, Problem, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

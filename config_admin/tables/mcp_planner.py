@@ -9,8 +9,7 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation import common, relations
 from config_admin.validation.columns import TEMPLATE, NaturalKey, Problem, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import did_you_mean

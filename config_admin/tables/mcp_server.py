@@ -11,8 +11,7 @@ from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.model_fields import CodeField, document, make_enabled_field, not_blank, optional_name, word
 from config_admin.validation import common
 from config_admin.validation.columns import Bounds, NaturalKey, Problem, Reference, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import as_json
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import join_names

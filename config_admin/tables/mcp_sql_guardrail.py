@@ -10,8 +10,7 @@ from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.model_fields import LowerField, make_enabled_field, note, word
 from config_admin.validation import common, relations
 from config_admin.validation.columns import NaturalKey, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import GuardrailType

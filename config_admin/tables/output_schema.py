@@ -10,8 +10,7 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.validation import common, programs, relations
 from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json, sort_properties
 from convengine.engine.forms.composed_schemas import find_broken_reference, write_out
 from convengine.engine.forms.settings import EXTRACTOR

@@ -8,8 +8,7 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority
 from config_admin.validation import common, relations
 from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.pending_actions.settings import QUESTION_TEMPLATE
 from convengine.engine.prompts.render import list_names
 from convengine.engine.rules.actions import set_task

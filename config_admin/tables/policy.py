@@ -9,8 +9,7 @@ from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.validation import programs
 from config_admin.validation.columns import REGEX, LanguageByWord, NaturalKey, Problem, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.rules import text_bank
 from convengine.engine.rules.patterns import PatternError, find_double_backslash
 from convengine.engine.steps.policy.settings import ENABLE_LLM, LLM_FAIL_MODE

@@ -11,8 +11,7 @@ from config_admin.tables.model_fields import Decimals, document, make_enabled_fi
 from config_admin.tables.output_schema import report_confirmation_without_form
 from config_admin.validation import common, relations
 from config_admin.validation.columns import TEMPLATE, Bounds, NaturalKey, Problem, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.prompts.select import ALLOWS, EXPECTS, find_capabilities, read_words, words_of_mode
 from convengine.engine.text.compare import blank, code

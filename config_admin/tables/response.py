@@ -11,8 +11,7 @@ from config_admin.tables.output_schema import check_json_schema
 from config_admin.validation import common, relations
 from config_admin.validation.columns import TEMPLATE, NaturalKey, declare_column
 from config_admin.validation.common import is_last_fallback, report_last_fallback
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows

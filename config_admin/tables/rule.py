@@ -8,7 +8,7 @@ from django.db import models
 
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import flag, make_enabled_field, note, optional_text, priority, word
-from config_admin.validation import common, graph, relations
+from config_admin.validation import common, relations
 from config_admin.validation.columns import (
     JSON,
     PATH,
@@ -19,8 +19,7 @@ from config_admin.validation.columns import (
     Reference,
     declare_column,
 )
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.programs import matches_everything
 from config_admin.validation.rule_effects import (
     MOVE_COLUMNS,
@@ -316,9 +315,9 @@ def check_missing_edge(draft: Rule) -> Iterator[Finding]:
     rule = draft.row
     if not is_move(rule, "SET_STATE"):
         return
-    edges = graph.list_edges(draft.snapshot, rule.intent_code)
+    edges = relations.list_edges(draft.snapshot, rule.intent_code)
     start, end = code(rule.state_code), code(rule.action_value)
-    if edges and not graph.allows_move(edges, start, end):
+    if edges and not relations.allows_move(edges, start, end):
         yield draft.warning(
             "STATE_GRAPH_MISSING_EDGE",
             "action_value",

@@ -8,10 +8,9 @@ from django.db import models
 
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority
-from config_admin.validation import common, graph, relations
+from config_admin.validation import common, relations
 from config_admin.validation.columns import NaturalKey, Reference, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, BUILT_IN_STATES
@@ -38,7 +37,7 @@ _check_duplicates = common.make_unique_check(_get_edge_key, None, "This edge exi
 
 def _list_edges_with_draft(draft: Edge) -> list[rows.StateEdge]:
     """The graph of the draft's intent with the draft."""
-    return [*draft.others(graph.list_edges(draft.snapshot, draft.row.intent_code)), draft.row]
+    return [*draft.others(relations.list_edges(draft.snapshot, draft.row.intent_code)), draft.row]
 
 
 def _check_reachability(draft: Edge) -> Iterator[Finding]:
@@ -47,7 +46,7 @@ def _check_reachability(draft: Edge) -> Iterator[Finding]:
         # An edge of every intent may follow an edge of any.
         everywhere = code(draft.row.intent_code) == ANY
         edges = draft.snapshot.enabled_rows(rows.StateEdge) if everywhere else _list_edges_with_draft(draft)
-        if not graph.leads_to(edges, state):
+        if not relations.leads_to(edges, state):
             yield draft.warning("STATE_UNREACHABLE", "from_state", f"No edge of this graph leads to {state}.")
 
 
@@ -62,7 +61,7 @@ def _check_rules(draft: Edge) -> Iterator[Finding]:
     by_intent = draft.snapshot.index(rows.Rule, _get_move_key, relations.rank)
     rules = by_intent.get(("SET_STATE", code(draft.row.intent_code)), ())
     moves = ((rule.pk, code(rule.state_code), code(rule.action_value)) for rule in rules)
-    outside = (move for move in moves if not graph.allows_move(after, *move[1:]))
+    outside = (move for move in moves if not relations.allows_move(after, *move[1:]))
     for pk, start, end in islice(outside, _MAX_REPORTED):
         text = f"Rule {pk} moves from {start} to {end}, which this graph does not allow."
         yield draft.warning("RULE_OUTSIDE_GRAPH", None, text)

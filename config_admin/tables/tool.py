@@ -10,8 +10,7 @@ from config_admin.tables.mcp_tool import check_executor, check_group
 from config_admin.tables.model_fields import document, flag, make_enabled_field, note, optional_name, priority, word
 from config_admin.validation import common, programs, relations
 from config_admin.validation.columns import NaturalKey, Reference, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
 from config_admin.validation.uses import list_texts
 from convengine.engine.steps.tools.scope import find_server, split_tool_name

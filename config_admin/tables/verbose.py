@@ -18,8 +18,7 @@ from config_admin.validation.columns import (
     Reference,
     declare_column,
 )
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows

@@ -16,7 +16,7 @@ from config_admin.health.rules.values import NOTHING
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import find_text
 from config_admin.health.witnesses import depends_on_answers, find_turn
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.relations import scope_fits
 from config_admin.validation.rule_effects import is_move
 from convengine.engine.forms.life import is_final_state, read_on_no

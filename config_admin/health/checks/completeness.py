@@ -7,7 +7,7 @@ from config_admin.health.diagnosis import Diagnosis, make_diagnosis
 from config_admin.health.rules.mentions import DIALOGUE_ACT, get_text_predicate, list_mentions
 from config_admin.health.survey import Survey
 from config_admin.validation import relations
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from convengine.engine.rules.choose_answer import choose_response
 from convengine.engine.rules.conditions.rule import custom_matchers, get_target
 from convengine.engine.rules.explain import list_faults

@@ -18,7 +18,7 @@ from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import includes, is_impossible
 from config_admin.health.witnesses import MAX_PLAYED, find_turn, find_turn_of_phrase, list_phrase_texts, needs_model
 from config_admin.validation import relations
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from convengine.engine.rules.conditions.rule import evaluate_rule, find_fault, get_target
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

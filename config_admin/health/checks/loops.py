@@ -10,7 +10,7 @@ from config_admin.health.player import PlayedRules
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.witnesses import ShownTurn, depends_on_answers, find_turn
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

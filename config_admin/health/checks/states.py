@@ -11,7 +11,7 @@ from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.witnesses import ShownTurn, find_turn, find_turn_of_phrase, needs_model
 from config_admin.validation import relations
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.rules.choose_answer import choose_response
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES

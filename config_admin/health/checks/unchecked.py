@@ -10,7 +10,7 @@ from config_admin.health.rules.mentions import FactPath, list_mentions
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.witnesses import ShownTurn, find_turn, needs_model
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.rules.conditions.rule import evaluate_rule, find_fault
 from convengine.engine.steps.forms.schema_extraction import SchemaExtractionStep

@@ -12,8 +12,7 @@ from config_admin.tables.mcp_tool import CeMcpTool
 from config_admin.tables.model_fields import document, optional_text, word
 from config_admin.validation import common, programs, relations
 from config_admin.validation.columns import TEMPLATE, NaturalKey, Problem, Reference, declare_column
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import as_json
 from config_admin.validation.uses import list_texts
 from convengine.engine.prompts import render

@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from config_admin.health.reachability import is_reachable
-from config_admin.validation import graph
+from config_admin.validation import relations
 from config_admin.validation.relations import find_rows_of_intent
 from config_admin.validation.rule_effects import is_move, list_required_values
 from config_admin.workplace.intent_overview import list_states, list_unanswered_states
@@ -172,13 +172,13 @@ class _ChartBuilder:
 
     def mark_moves(self) -> tuple[Move, ...]:
         """The edges, with marks for circles and for moves that the state graph forbids."""
-        allowed = graph.list_edges(self._snapshot, self._intent)
+        allowed = relations.list_edges(self._snapshot, self._intent)
         round_trips = _round_trips(self.moves)
         for ends, move in self.moves.items():
             marks = [Mark.ROUND] if ends in round_trips else []
             start, end = (key.removeprefix("state:") for key in ends)
             between_states = all(key.startswith("state:") for key in ends)
-            if between_states and allowed and not graph.allows_move(allowed, start, end):
+            if between_states and allowed and not relations.allows_move(allowed, start, end):
                 marks.append(Mark.FORBIDDEN)
             move.marks = tuple(marks)
         return tuple(self.moves.values())

@@ -6,10 +6,8 @@ from django.db import connection
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.releases.queries import row_at
-from config_admin.releases.restore_checks import check_restored_rows
-from config_admin.releases.restore_rows import RestoreRefused
-from config_admin.releases.revert import revert_release, revert_row
-from config_admin.releases.roll_back import roll_back
+from config_admin.releases.restore_rows import RestoreRefused, check_restored_rows
+from config_admin.releases.undo import revert_release, revert_row, roll_back
 from tests.config_admin.builders import make, version
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]

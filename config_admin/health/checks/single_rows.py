@@ -1,13 +1,21 @@
-"""The save checks for stored rows: accepted warnings, and later errors."""
+"""Checks of each row by itself: its save checks, patterns that match the empty text, and answers with gaps."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from config_admin.health.diagnosis import Diagnosis, RowKey
+from config_admin.health.diagnosis import Diagnosis, RowKey, Witness, make_diagnosis
 from config_admin.health.survey import Survey
-from config_admin.validation.findings import Finding, Severity
+from config_admin.health.texts.predicate import TextPredicate, is_impossible
+from config_admin.validation.draft import Finding, Severity
 from config_admin.validation.save_checks import check_row
+from convengine.engine.rules.conditions.rule import get_target
+from convengine.engine.rules.patterns import PatternError, compile_pattern
+from convengine.engine.rules.text_bank import REGEX
+from convengine.engine.text.compare import code
+from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
+from convengine.engine.turn.enums import RuleType
 from convengine.engine.turn.scope import scope_key
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.book import get_phrase_book
@@ -76,3 +84,74 @@ def _build_diagnosis(finding: Finding) -> Diagnosis:
     own: tuple[Any, ...] = (RowKey(finding.table, finding.row),)
     same = finding.severity, finding.table, finding.row, finding.field, finding.message
     return Diagnosis(code, *same, _CONSEQUENCES.get(code, usual), own)
+
+
+_CONSEQUENCE = {
+    rows.Rule: "The rule applies to every message in its scope, whatever the customer writes.",
+    rows.Classifier: "Every message matches this intent and collides with every other phrase.",
+    rows.Policy: "Every message is blocked, and the customer only gets this answer.",
+}
+_OF_NOTHING = "A message without text, such as a button or a file, matches by mistake."
+
+
+def find_patterns_of_empty_text(survey: Survey) -> Iterator[Diagnosis]:
+    """Every pattern of a rule, phrase or policy that matches the empty text."""
+    for rule in survey.of(rows.Rule):
+        if code(rule.rule_type) == RuleType.REGEX and survey.is_active(rule):
+            target = get_target(rule).replace("_", " ").lower()
+            yield from _check_pattern(rule, "match_pattern", rule.match_pattern, f"whatever the {target} is")
+    texts: list[rows.Classifier | rows.Policy] = [*survey.of(rows.Classifier), *survey.of(rows.Policy)]
+    for row in texts:
+        if code(row.rule_type) == REGEX:
+            yield from _check_pattern(row, "pattern", row.pattern, "for every message")
+
+
+def _check_pattern(row: rows.Row, field: str, pattern: str | None, what: str) -> Iterator[Diagnosis]:
+    """A finding if the pattern matches the empty text. A blank or invalid pattern has none."""
+    try:
+        if not pattern or not pattern.strip() or not compile_pattern(pattern).occurs_in(""):
+            return
+    except PatternError:
+        return
+    always = is_impossible([], [TextPredicate(REGEX, pattern)])
+    scope_of_match = f"so it matches {what}" if always else "so it matches an empty message"
+    yield make_diagnosis(
+        "PATTERN_EMPTY_TEXT",
+        Severity.WARNING,
+        row,
+        f"The pattern {pattern} matches the empty text, {scope_of_match}. Require at least one character.",
+        _CONSEQUENCE[type(row)] if always else _OF_NOTHING,
+        field=field,
+        witness=Witness(text=""),
+    )
+
+
+#: Fewer turns may be chance.
+_FEWEST = 2
+
+
+def find_answers_with_gaps(survey: Survey) -> Iterator[Diagnosis]:
+    """Every enabled answer whose text had gaps in several recent turns; only in a check of all rows.
+
+    Names that the text no longer has do not count.
+    """
+    if survey.touched is not None:
+        return
+    gaps: dict[Any, list[tuple[str, ...]]] = defaultdict(list)
+    for gap in survey.world.empty_values():
+        if gap.table == rows.Response.table:
+            gaps[gap.row].append(gap.names)
+    for row in survey.of(rows.Response):
+        text = row.exact_text or ""
+        turns = [names for turn in gaps[row.pk] if (names := [name for name in turn if name in text])]
+        if len(turns) >= _FEWEST:
+            names = list(dict.fromkeys(name for turn in turns for name in turn))
+            yield make_diagnosis(
+                "ANSWER_WITH_GAPS",
+                Severity.WARNING,
+                row,
+                f"In {len(turns)} recent turns, {join_names(names)} had no value. Set it before this answer, or give "
+                f"it a default: {{{{ {names[0]} | default('...') }}}}.",
+                "The customer reads a sentence with gaps.",
+                field="exact_text",
+            )

@@ -1,19 +1,21 @@
-"""Undo a change: of one row, or of everything that one release changed."""
+"""Undo a change: of one row, of one release, or of all since one; and stop a gradual release, which does the last."""
 
 from typing import Any
 
+from django.db import transaction
 from django.utils.text import capfirst
 
 from config_admin.releases import content
+from config_admin.releases.audience import end_gradual_release, lock_gradual_release
 from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author
-from config_admin.releases.diff import changes_of
-from config_admin.releases.models import CeRelease, Origin
-from config_admin.releases.queries import release_of, row_at
-from config_admin.releases.restore_checks import Wanted
-from config_admin.releases.restore_rows import restore_rows
+from config_admin.releases.diff import changes_of, compare_manifests, differences, rows_after
+from config_admin.releases.models import CeConfigHead, CeGradualRelease, CeRelease, GradualStatus, Origin
+from config_admin.releases.queries import manifest_of, release_of, row_at
+from config_admin.releases.restore_rows import Wanted, restore_rows
 from config_admin.releases.row_merge import RowMerge
-from config_admin.releases.tree import Content, has_same_text
+from config_admin.releases.tree import Content, RowDifference, has_same_text
+from config_admin.releases.working_copy import find_working_copy
 from config_admin.validation.stored_columns import control_plane
 
 
@@ -82,3 +84,43 @@ def wanted_by_revert(config_version: int) -> tuple[Wanted, list[tuple[str, Any]]
             if not has_same_text(reverted, undo.now):
                 wanted.setdefault(table, {})[row.pk] = reverted
     return wanted, changed
+
+
+def roll_back(
+    config_version: int, *, author: Author = None, reason: str = "", checked: bool = True
+) -> CeRelease | None:
+    """Restore all rows as they were in a release. Returns the new release, or None when nothing differs.
+
+    Running turns keep the version they pinned. Raises NoSuchRelease, and, unless not `checked`, RestoreRefused.
+    """
+    with change_set(Origin.ROLLBACK, author, reason or f"Roll back to version {config_version}") as change:
+        restore_rows(wanted_by_roll_back(config_version), checked=checked)
+    return change.release
+
+
+def wanted_by_roll_back(config_version: int) -> Wanted:
+    """What a rollback would restore. Raises NoSuchRelease."""
+    return rows_after(differences_by_roll_back(config_version))
+
+
+def differences_by_roll_back(config_version: int) -> dict[str, list[RowDifference]]:
+    """What differs between the newest release, or the open draft, and an older release. Raises NoSuchRelease."""
+    if copy := find_working_copy():
+        return compare_manifests(copy.blobs, copy.manifest, manifest_of(config_version))
+    return differences(CeConfigHead.objects.get(pk=1).config_version, config_version)
+
+
+def stop_gradual_release(author: str, reason: str = "", gradual_id: int | None = None) -> CeGradualRelease:
+    """Everybody runs on what the others ran on, with their next message. Raises NotGradual, RowsBelongTogether.
+
+    `gradual_id`: the release that the caller judged; None for the running one.
+    """
+    with transaction.atomic():
+        row = lock_gradual_release(gradual_id)
+        title = f"Gradual release {row.config_version} stopped"
+        end_gradual_release(row, GradualStatus.STOPPED, author, reason)
+        # Rows that were live a moment ago need no checks, and no draft.
+        with change_set(Origin.ROLLBACK, author, f"{title}: {reason}" if reason else title) as change:
+            change.is_stop = True
+            restore_rows(wanted_by_roll_back(row.parent_version), checked=False)
+    return row
