@@ -16,11 +16,10 @@ from rest_framework.exceptions import APIException
 
 from config_admin.drafts.conditions import PublicationRefused, judge_draft_gate
 from config_admin.drafts.edits import DraftConflict, MergedEdits, hash_edits, merge_edits
-from config_admin.drafts.mail import send_mail_about
 from config_admin.drafts.models import CeDraft, CeDraftSchedule, DraftStatus, ReviewKind, ScheduleStatus
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import DraftEmpty, publish_draft
-from config_admin.drafts.review import add_entry, lock_draft
+from config_admin.drafts.review import add_entry, lock_draft, send_mail_about
 from config_admin.editing.confirmation import list_missing_rights
 from config_admin.releases.audience import AudienceInvalid, AudienceSpec, find_gradual_release
 from config_admin.releases.changes import name_author

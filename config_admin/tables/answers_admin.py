@@ -11,8 +11,7 @@ from django.utils.safestring import SafeString
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.tables.answer_document import CeAnswerDocument
-from config_admin.tables.base_admin import RowAdmin, ScopedAdmin, any_last
-from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
+from config_admin.tables.base_admin import IntentFilter, InUseFilter, RowAdmin, ScopedAdmin, StateFilter, any_last
 from config_admin.tables.output_schema import CeOutputSchema
 from config_admin.tables.prepared_word import prepare_word
 from config_admin.tables.prompt_template import CePromptTemplate

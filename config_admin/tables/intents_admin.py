@@ -17,10 +17,9 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.flows.page import find_editable_flow
-from config_admin.tables.base_admin import RowAdmin
+from config_admin.tables.base_admin import IntentFilter, InUseFilter, RowAdmin, StateFilter
 from config_admin.tables.classifier import CeIntentClassifier
 from config_admin.tables.intent import CeIntent
-from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.tables.policy import CePolicy
 from config_admin.workplace.renamed import redirect_to_renamed
 from config_admin.workplace.workspace import workspace

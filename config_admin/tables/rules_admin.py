@@ -16,10 +16,9 @@ from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import settings_url
 from config_admin.editing.setting_fields import value_field
 from config_admin.releases.compile import row_of
-from config_admin.tables.base_admin import RowAdmin, ScopedAdmin, any_last
+from config_admin.tables.base_admin import IntentFilter, InUseFilter, RowAdmin, ScopedAdmin, StateFilter, any_last
 from config_admin.tables.config import CeConfig
 from config_admin.tables.container_config import CeContainerConfig
-from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.tables.rule import CeRule
 from config_admin.tables.state_graph import CeStateGraph
 from config_admin.validation.settings import describe_default, find_setting

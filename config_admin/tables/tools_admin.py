@@ -13,8 +13,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_url
-from config_admin.tables.base_admin import RowAdmin, ScopedAdmin, any_last
-from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
+from config_admin.tables.base_admin import IntentFilter, InUseFilter, RowAdmin, ScopedAdmin, StateFilter, any_last
 from config_admin.tables.mcp_db_tool import CeMcpDbTool
 from config_admin.tables.mcp_http_tool.model import CeMcpHttpTool
 from config_admin.tables.mcp_planner import CeMcpPlanner

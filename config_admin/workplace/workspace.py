@@ -28,7 +28,7 @@ from config_admin.workplace.intent_overview import (
     list_states,
     list_unanswered_states,
 )
-from config_admin.workplace.map.page import may_see_charts
+from config_admin.workplace.map_page import may_see_charts
 from config_admin.workplace.renamed import redirect_to_renamed
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

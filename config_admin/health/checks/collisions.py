@@ -6,10 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from config_admin.health.checks.words import describe_effect, rule_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import AppliedRule, PlayedRules, TurnPlayer
-from config_admin.health.rules.effects import find_contested, list_effects, read_value
+from config_admin.health.rules.effects import describe_effect, find_contested, list_effects, read_value, rule_name
 from config_admin.health.rules.mentions import FactPath, get_text_predicate
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.rules.values import NOTHING

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from config_admin.health.checks.words import scope_name
 from config_admin.health.diagnosis import Diagnosis, make_diagnosis
+from config_admin.health.rules.effects import scope_name
 from config_admin.health.rules.mentions import DIALOGUE_ACT, get_text_predicate, list_mentions
 from config_admin.health.survey import Survey
 from config_admin.validation import relations

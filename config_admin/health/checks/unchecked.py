@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from config_admin.health.checks.words import describe_effect, rule_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import PlayedRules
-from config_admin.health.rules.effects import list_effects
+from config_admin.health.rules.effects import describe_effect, list_effects, rule_name
 from config_admin.health.rules.mentions import FactPath, list_mentions
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey

@@ -19,7 +19,7 @@ from config_admin.test_cases.coverage import measure_coverage
 from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
-from config_admin.workplace.map.graph import (
+from config_admin.workplace.map_graph import (
     WORDS,
     Chart,
     Mark,

@@ -10,7 +10,7 @@ from config_admin.editing.links import chart_url
 from config_admin.releases.change_set import change_set
 from tests.config_admin.builders import make
 from tests.config_admin.test_cases.builders import make_test, run_tests
-from tests.config_admin.workplace.map.test_page import drawing
+from tests.config_admin.workplace.test_map_page import drawing
 from tests.worlds import create_help_desk
 
 pytestmark = pytest.mark.django_db

@@ -1,6 +1,6 @@
 from typing import Any
 
-from config_admin.workplace.map.graph import (
+from config_admin.workplace.map_graph import (
     ANYWHERE,
     START,
     Chart,
