@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from config_admin.api.gradual_views import AudienceSerializer
-from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
+from config_admin.api.release_views import IF_NONE_MATCH, ReleaseView
 from config_admin.api.serializers import RowReferenceSerializer
 from config_admin.drafts.conditions import PublicationRefused
 from config_admin.drafts.describe import describe_draft, describe_review

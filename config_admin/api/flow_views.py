@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config_admin.api.release_view import IF_MATCH, IF_NONE_MATCH, ReleaseView, require_unchanged
+from config_admin.api.release_views import IF_MATCH, IF_NONE_MATCH, ReleaseView, require_unchanged
 from config_admin.api.serializers import (
     FlowDetailsSerializer,
     FlowListSerializer,

@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
+from config_admin.api.release_views import IF_NONE_MATCH, ReleaseView
 from config_admin.history.gradual.sides import describe_gradual_release
 from config_admin.releases.audience import (
     MOST_NAMES,
@@ -20,7 +20,7 @@ from config_admin.releases.audience import (
     give_to_all,
 )
 from config_admin.releases.models import CeGradualRelease, GradualStatus, GuardMetric
-from config_admin.releases.stop_gradual import stop_gradual_release
+from config_admin.releases.undo import stop_gradual_release
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer
 

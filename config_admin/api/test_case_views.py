@@ -8,7 +8,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
+from config_admin.api.release_views import IF_NONE_MATCH, ReleaseView
 from config_admin.test_cases.documents import TestRefused, describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.runs import RunBusy, Selection, read_results, start_run, take_page, test_runs

@@ -10,7 +10,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config_admin.api.release_view import IF_MATCH, IF_NONE_MATCH, ReleaseView, require_unchanged
+from config_admin.api.release_views import IF_MATCH, IF_NONE_MATCH, ReleaseView, require_unchanged
 from config_admin.api.serializers import (
     ChangeTopicSerializer,
     DuplicateTopicSerializer,
@@ -22,10 +22,18 @@ from config_admin.api.serializers import (
     TopicResultSerializer,
     describe_refusal,
 )
-from config_admin.flows.topics.changes import CodeRefused, delete_topic, duplicate_topic, rename_topic, switch_topic
-from config_admin.flows.topics.export import export_topic, list_needed_tools
-from config_admin.flows.topics.saving import Plan, TopicRefused, find_topic, store_topic
-from config_admin.flows.topics.topic import Topic
+from config_admin.flows.topics.changes import (
+    CodeRefused,
+    Plan,
+    TopicRefused,
+    delete_topic,
+    duplicate_topic,
+    find_topic,
+    rename_topic,
+    store_topic,
+    switch_topic,
+)
+from config_admin.flows.topics.topic import Topic, export_topic, list_needed_tools
 from config_admin.releases.active import snapshots
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.import_report import serialize_differences

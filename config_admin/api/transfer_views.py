@@ -12,7 +12,7 @@ from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from config_admin.api.release_view import IF_NONE_MATCH, ReleaseView
+from config_admin.api.release_views import IF_NONE_MATCH, ReleaseView
 from config_admin.api.serializers import (
     ImportRefusalSerializer,
     ImportResultSerializer,

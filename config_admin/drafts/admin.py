@@ -42,7 +42,7 @@ from config_admin.editing.row_diff import build_comparison, diff_column
 from config_admin.history.gradual.form import AudienceForm
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.releases.restore_checks import check_restored_rows
+from config_admin.releases.restore_rows import check_restored_rows
 from config_admin.releases.row_history import find_last_versions
 from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.tree import Content, RowDifference

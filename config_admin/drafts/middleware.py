@@ -1,7 +1,7 @@
 """Pages of the configuration work in the draft that the user opened; the session names it."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse, StreamingHttpResponse
@@ -12,9 +12,13 @@ from django.urls import NoReverseMatch, Resolver404, resolve, reverse
 
 from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.drafts.open_draft import DraftEnded, RowsCollide, open_draft
+from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import draft_url
+from config_admin.releases.audience import find_gradual_release
+from config_admin.releases.models import CeGradualRelease
 from convengine.engine.errors import DraftRequired, GradualReleaseRunning
 from convengine.engine.text.whole_numbers import parse_whole_number
+from convengine.engine.turn.releases import requires_draft
 
 #: The key in the session.
 KEY = "draft"
@@ -226,3 +230,34 @@ def _note_draft(request: HttpRequest, draft: CeDraft | None, *, is_in_it: bool) 
     held: Any = request
     held.ce_draft, held.is_in_draft = draft, is_in_it
     held.is_about_drafts = get_page_name(request).startswith((_ABOUT_DRAFTS, _ABOUT_TESTS))
+
+
+#: What the names of pages of the configuration begin with on which nothing is edited.
+_ONLY_READ = ("config_admin_cerelease_", "config_admin_find")
+
+
+class NeededDraft(NamedTuple):
+    """Why a change goes to a draft: a gradual release is running, or changes are reviewed or tested."""
+
+    gradual: CeGradualRelease | None
+    is_reviewed: bool
+
+    def __bool__(self) -> bool:
+        return bool(self.gradual or self.is_reviewed)
+
+
+def find_needed_draft(request: HttpRequest) -> NeededDraft:
+    """Why changes go to a draft now; false when they are live at once. Read once in a request."""
+    held: Any = request
+    if not hasattr(held, "_needed_draft"):
+        held._needed_draft = NeededDraft(find_gradual_release(), requires_draft(get_editor_context(request).snapshot))
+    needed: NeededDraft = held._needed_draft
+    return needed
+
+
+def is_editing_page(request: HttpRequest) -> bool:
+    """True for a page of the configuration, for a user who may save in drafts."""
+    user: Any = request.user
+    if not is_configuration_page(request) or get_page_name(request).startswith(_ONLY_READ):
+        return False
+    return bool(user.has_perm("config_admin.change_cedraft"))

@@ -12,8 +12,7 @@ from config_admin.releases import head, tree
 from config_admin.releases.blobs import Blobs
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.queries import manifest_of
-from config_admin.releases.restore_checks import Wanted
-from config_admin.releases.restore_rows import write_rows
+from config_admin.releases.restore_rows import Wanted, write_rows
 from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.tree import RowDifference, has_same_text
 from config_admin.releases.working_copy import WorkingCopy, use_working_copy

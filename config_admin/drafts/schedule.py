@@ -16,11 +16,10 @@ from rest_framework.exceptions import APIException
 
 from config_admin.drafts.conditions import PublicationRefused, judge_draft_gate
 from config_admin.drafts.edits import DraftConflict, MergedEdits, hash_edits, merge_edits
-from config_admin.drafts.mail import send_mail_about
 from config_admin.drafts.models import CeDraft, CeDraftSchedule, DraftStatus, ReviewKind, ScheduleStatus
 from config_admin.drafts.open_draft import DraftEnded
 from config_admin.drafts.publish_draft import DraftEmpty, publish_draft
-from config_admin.drafts.review import add_entry, lock_draft
+from config_admin.drafts.review import add_entry, lock_draft, send_mail_about
 from config_admin.editing.confirmation import list_missing_rights
 from config_admin.releases.audience import AudienceInvalid, AudienceSpec, find_gradual_release
 from config_admin.releases.changes import name_author
@@ -28,8 +27,7 @@ from config_admin.releases.diff import RowDifferences, changes_of
 from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
-from config_admin.releases.revert import RevertConflict, revert_release
-from config_admin.releases.stop_gradual import stop_gradual_release
+from config_admin.releases.undo import RevertConflict, revert_release, stop_gradual_release
 from config_admin.test_cases.gate import read_gate_tags
 from config_admin.test_cases.runs import Selection, create_run, iterate_run, test_runs
 from convengine.engine.errors import DraftRequired

@@ -27,8 +27,7 @@ from config_admin.editing.context import EditorContext, get_editor_context
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.usages import UsageGroup, group_usages
 from config_admin.releases.change_set import current
-from config_admin.validation.draft import overlaid
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Finding, overlaid
 from config_admin.validation.labels import column_label
 from config_admin.validation.save_checks import check_delete, check_row
 from config_admin.validation.uses import find_references

@@ -16,10 +16,15 @@ from config_admin.editing.request_change_set import describe_new_release, record
 from config_admin.editing.row_diff import ChangedRow, count_by_table, first_rows
 from config_admin.releases.diff import RowDifferences, compare_wanted
 from config_admin.releases.head import newest
-from config_admin.releases.restore_checks import Wanted, compile_rows, find_new_problems
-from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
-from config_admin.releases.revert import RevertConflict
-from config_admin.validation.findings import Finding
+from config_admin.releases.restore_rows import (
+    RestoreRefused,
+    RowsBelongTogether,
+    Wanted,
+    compile_rows,
+    find_new_problems,
+)
+from config_admin.releases.undo import RevertConflict
+from config_admin.validation.draft import Finding
 from config_admin.validation.labels import column_label, row_name, row_title
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn.rows import Intent, Row

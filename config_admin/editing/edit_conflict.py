@@ -1,11 +1,12 @@
 """An edit conflict: both sides are shown, merged, and chosen between; nothing is lost.
 
-The form continues from the newest state of the row: changes of the others are filled in, changes of the user stay, and
-fields that both changed wait for a choice. A form with open choices is not saved.
+A form sends back the version of the row that its editor saw; if the row has changed since, it continues from the newest
+state: changes of the others are filled in, changes of the user stay, and fields that both changed wait for a choice. A
+form with open choices is not saved.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from django import forms
 from django.utils.html import format_html_join
@@ -21,12 +22,49 @@ from config_admin.editing.field_merge import (
     list_merges,
     to_input_value,
 )
-from config_admin.editing.optimistic_lock import SeenVersion, find_seen_content
+from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import content_of
+from config_admin.releases.queries import NoSuchRelease, row_at
 from config_admin.releases.row_history import find_last_version, list_versions_after
 from config_admin.releases.tree import Content
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.interfaces.release_history import RowVersion
+
+
+class SeenVersion(NamedTuple):
+    """What an editor saw: the row's content, and the release in force when the form was made."""
+
+    config_version: int
+    content: str
+
+    @classmethod
+    def of(cls, instance: Any, config_version: int) -> "SeenVersion":
+        """The present stored row."""
+        return cls(config_version, digest_of(content_of(instance)))
+
+    @classmethod
+    def parse(cls, text: str) -> "SeenVersion":
+        """Parse what a form sent back; an invalid text matches nothing."""
+        version, _, content = text.partition("-")
+        return cls(parse_whole_number(version) or 0, content)
+
+    def __str__(self) -> str:
+        return f"{self.config_version}-{self.content}"
+
+
+def find_seen_content(instance: Any, seen: SeenVersion) -> Content | None:
+    """The row as an editor saw it. Returns None when no release has it."""
+    try:
+        content = row_at(seen.config_version, instance._meta.db_table, instance.pk) if seen.config_version else None
+    except NoSuchRelease:
+        return None
+    return content if content is not None and digest_of(content) == seen.content else None
+
+
+def digest_of(content: Content) -> str:
+    """A digest of a row's content."""
+    return hash_of(canonical(content))[:16]
+
 
 #: Inputs of the form: its present base, the state before the others' change, the release before the first such change,
 #: and the fields that wait for a choice.

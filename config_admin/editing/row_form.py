@@ -17,15 +17,14 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.deleted_row import AGAIN, DeletedRow
-from config_admin.editing.edit_conflict import Meeting
+from config_admin.editing.edit_conflict import Meeting, SeenVersion
 from config_admin.editing.fields import Unread
-from config_admin.editing.optimistic_lock import SeenVersion
 from config_admin.editing.reasons import get_subject
 from config_admin.manual.links import entry_url
 from config_admin.releases.blobs import hash_of
 from config_admin.releases.compile import row_of
 from config_admin.validation.codes import CODES
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Finding
 from config_admin.validation.save_checks import check_row, stale_edit
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import Row

@@ -16,7 +16,7 @@ from config_admin.flows.choices import ChoicesInvalid, read_choices, split_words
 from config_admin.flows.dependencies import DECIDING, IS, IS_NOT, DependencyInvalid, format_value, read_value
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.examples import derive_pattern, describe_pattern
-from config_admin.flows.faq.entries import make_code
+from config_admin.flows.faq.sheet import make_code
 from config_admin.flows.field_kinds import FIELD_KINDS, OWN_INPUTS, has_input
 from config_admin.flows.mapping import list_parts
 from config_admin.flows.schema_form import make_form, read_values, show_values, split_lines

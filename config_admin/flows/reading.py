@@ -1,12 +1,17 @@
-"""A flow read back from the rows of its intent, and what those rows have besides."""
+"""A flow read back from the rows of its intent, what those rows have besides, and the flow as a file."""
 
+import json
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from config_admin.flows.document import ASKING, Document, FlowKind, FlowRefused, Values
 from config_admin.flows.mapping import list_shapes, number_question, read_question, sort_parts, write_rows
 from config_admin.flows.row_shapes import IDENTITY, RowShape, fold
+from config_admin.releases.active import snapshots
+from config_admin.releases.queries import content_hash_of
+from config_admin.transfer.document import BaseRelease
 from config_admin.validation.relations import index_rows
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -227,3 +232,18 @@ def _match_rows(
             else:
                 others.append(row)
     return stored, tuple(others)
+
+
+def export_flow(flow_code: str) -> Values | None:
+    """The document of a flow for a file, with the release that it is from. Returns None when there is no such flow."""
+    snapshot = snapshots.current()
+    reading = read_flow(snapshot, flow_code)
+    if reading is None:
+        return None
+    version = snapshot.config_version
+    return {**reading.document, "base": BaseRelease(version, content_hash_of(version))._asdict()}
+
+
+def write_flow_file(flow: Document, file: Path) -> None:
+    """Write a flow into a file. Raises OSError."""
+    file.write_text(json.dumps(flow, ensure_ascii=False, indent=2) + "\n", "utf-8")

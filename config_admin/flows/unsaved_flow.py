@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from config_admin.flows.document import Document
 from config_admin.flows.reading import FlowReading, list_question_codes
 from config_admin.flows.saving import plan_flow
-from config_admin.releases.restore_checks import Wanted, lay_rows_over
+from config_admin.releases.restore_rows import Wanted, lay_rows_over
 from config_admin.transfer.import_plan import place_rows
 from config_admin.validation.phrase_overlaps import PhraseOverlap, find_phrase_overlap
 from convengine.engine.steps.intents.classifiers import find_intents

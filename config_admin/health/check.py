@@ -10,16 +10,14 @@ from config_admin.health.checks import (
     collisions,
     completeness,
     dead_rules,
-    gaps,
     loops,
-    patterns,
-    saved,
+    single_rows,
     states,
     unchecked,
 )
 from config_admin.health.diagnosis import Diagnosis, RowKey, make_diagnosis
 from config_admin.health.survey import Survey
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.world import World
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
@@ -53,8 +51,8 @@ CHECKS: tuple[Check, ...] = (
     Check("unreachable states", states.find_unreachable_states, _ALL),
     Check("states without an answer", states.find_unanswered_states, _MOVING | _list_tables(rows.Response)),
     Check("answers that are never used", states.find_unused_responses, _list_tables(rows.Response)),
-    Check("answers with gaps", gaps.find_answers_with_gaps, _list_tables(rows.Response)),
-    Check("patterns", patterns.find_patterns_of_empty_text, _list_tables(rows.Rule, rows.Classifier, rows.Policy)),
+    Check("answers with gaps", single_rows.find_answers_with_gaps, _list_tables(rows.Response)),
+    Check("patterns", single_rows.find_patterns_of_empty_text, _list_tables(rows.Rule, rows.Classifier, rows.Policy)),
     Check(
         "confirmations",
         completeness.find_unanswered_confirmations,
@@ -62,7 +60,7 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("forms", states.find_forms_without_exit, _ALL),
     Check("tools", completeness.find_unused_tools, _list_tables(rows.Tool)),
-    Check("each row", saved.run_save_checks, _ALL),
+    Check("each row", single_rows.run_save_checks, _ALL),
     Check("rules that never apply", dead_rules.find_dead_rules, _RULES | _MOVING),
     Check("start rules", dead_rules.find_skipped_start_rules, _list_tables(rows.Intent, rows.Classifier, rows.Rule)),
     Check("values written after their rules", unchecked.find_unchecked_values, _list_tables(rows.Intent, rows.Rule)),

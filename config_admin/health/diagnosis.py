@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from config_admin.health.impact import Impact, get_impact
-from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.draft import Finding, Severity
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot

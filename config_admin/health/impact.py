@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 
 
 class Impact(StrEnum):

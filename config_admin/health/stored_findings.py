@@ -1,4 +1,4 @@
-"""`ce_health_report` and `ce_health_finding`: the findings of the last check, each with its age. No turn reads them."""
+"""The findings of the last check, each with its age, and those that are accepted, as tables. No turn reads them."""
 
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -7,11 +7,30 @@ from django.db import models, transaction
 from django.db.models import Case, Count, IntegerField, QuerySet, Subquery, Value, When, Window
 from django.utils import timezone
 
-from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.impact import Impact
 from config_admin.releases.row_history import find_last_versions
 from config_admin.releases.working_copy import find_working_copy
 from convengine.engine.turn.snapshot import Snapshot
+
+
+class CeHealthAcknowledgement(models.Model):
+    """An accepted finding, named by its rows' content: it is reported again when one of them changes."""
+
+    fingerprint = models.CharField(
+        primary_key=True, max_length=32, help_text="Identifies the finding and the content of its rows."
+    )
+    code = models.TextField(help_text="The type of the finding.")
+    reason = models.TextField(help_text="Why the finding is accepted.")
+    made_by = models.TextField(help_text="Who accepted it.")
+    made_at = models.DateTimeField(default=timezone.now, help_text="When it was accepted.")
+
+    class Meta:
+        db_table = "ce_health_acknowledgement"
+        default_permissions = ()
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.fingerprint[:8]}"
+
 
 if TYPE_CHECKING:
     # Every process loads the tables of this module; few check the configuration.

@@ -20,10 +20,10 @@ from config_admin.editing.row_diff import changed_row, changes
 from config_admin.releases.content import contents
 from config_admin.releases.models import Origin
 from config_admin.releases.queries import NoSuchRelease, row_at
-from config_admin.releases.restore_checks import check_restored_rows, compile_rows
-from config_admin.releases.revert import revert_row
+from config_admin.releases.restore_rows import check_restored_rows, compile_rows
 from config_admin.releases.row_history import read_entries, select_author
 from config_admin.releases.tree import RowDifference, has_same_text
+from config_admin.releases.undo import revert_row
 from config_admin.validation.labels import row_name
 from convengine.engine.text.difference import Difference
 from convengine.engine.turn.rows import ROW_TYPE_OF

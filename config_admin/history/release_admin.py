@@ -30,9 +30,8 @@ from config_admin.releases.diff import RowDifferences, changes_of, compare_wante
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, release_of
-from config_admin.releases.restore_checks import check_restored_rows
-from config_admin.releases.revert import revert_release, wanted_by_revert
-from config_admin.releases.roll_back import differences_by_roll_back, roll_back
+from config_admin.releases.restore_rows import check_restored_rows
+from config_admin.releases.undo import differences_by_roll_back, revert_release, roll_back, wanted_by_revert
 from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from convengine.server.admin_site.missing_rights import RightMissing, require_right

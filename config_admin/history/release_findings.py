@@ -6,11 +6,10 @@ from django.http import HttpRequest
 
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import find_readable_url
-from config_admin.health.acknowledgement import CeHealthAcknowledgement
 from config_admin.health.check import check_touched
 from config_admin.health.diagnosis import Diagnosis, RowKey
 from config_admin.health.impact import Impact
-from config_admin.health.stored_findings import list_new_findings
+from config_admin.health.stored_findings import CeHealthAcknowledgement, list_new_findings
 from config_admin.releases.diff import RowDifferences
 
 #: How many findings are shown, and how many changed rows are checked at once.

@@ -1,38 +1,100 @@
-"""What the admin pages of all configuration rows share: forms and lists."""
+"""What the admin pages of all configuration rows share: forms, lists and their filters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from types import MethodType
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
-from django.db.models import Case, JSONField, Model, QuerySet, Value, When
+from django.db.models import Case, Exists, JSONField, Model, OuterRef, Q, QuerySet, Value, When
 from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import formats, timezone
 from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import DropdownFilter
 
 from config_admin.editing.change_admin import ChangeAdmin
-from config_admin.editing.context import get_editor_context
+from config_admin.editing.context import EditorContext, get_editor_context
 from config_admin.editing.deleted_row import DeletedRowAdmin
 from config_admin.editing.field_previews import FIELD_PREVIEWS
-from config_admin.editing.fields import field_of
+from config_admin.editing.fields import Option, field_of
 from config_admin.editing.links import workspace_url
 from config_admin.editing.live_checks import LiveChecksAdmin
-from config_admin.editing.pickers import find_source, get_code_language, list_suggested_names
+from config_admin.editing.pickers import find_source, get_code_language, intents, list_suggested_names, states
 from config_admin.editing.row_form import RowForm
 from config_admin.editing.workspace_return import FLOW, WorkspaceReturnAdmin, find_return_url
-from config_admin.health.saved_row_messages import tell_health
+from config_admin.health.page import tell_health
 from config_admin.history.history_page import HistoryAdmin
 from config_admin.releases.active import snapshots
-from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter, with_activity
+from config_admin.tables.intent import CeIntent
 from config_admin.validation.columns import get_column_spec
 from config_admin.validation.secret_columns import COLUMNS, mask_value
 from convengine.engine.rules.explain import find_row_fault
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
-from convengine.engine.turn.scope import ANY
+from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.server.admin_site.record_columns import badge_column, json_column, turns_url
+
+#: Of rows that belong to an intent: whether it is enabled.
+_ACTIVE = Q(intent_code__in=[ANY, UNKNOWN]) | Exists(CeIntent.objects.filter(pk=OuterRef("intent_code"), enabled=True))
+
+
+class InUseFilter(DropdownFilter):
+    """On, off, or on without effect because the intent is disabled."""
+
+    title = "use"
+    parameter_name = "use"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
+        """All three; two if rows have no scope."""
+        inactive = [("inactive", "Inactive (intent disabled)")] if model_admin.is_scoped else []
+        return [("on", "In use"), *inactive, ("off", "Disabled")]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        wanted = self.value()
+        if wanted is None or wanted == "":
+            return queryset
+        rows = queryset.filter(enabled=wanted != "off")
+        if wanted == "off" or "intent_active" not in queryset.query.annotations:
+            return rows
+        return rows.filter(intent_active=wanted == "on")
+
+
+class _CodeFilter(DropdownFilter):
+    """One code of a column."""
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
+        """The codes, from the configuration in force, without a query."""
+        return [(option.value, option.value) for option in self.options(get_editor_context(request))]
+
+    def options(self, editor: EditorContext) -> Iterable[Option]:
+        raise NotImplementedError
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        return queryset.filter(**{self.parameter_name: self.value()}) if self.value() else queryset
+
+
+class IntentFilter(_CodeFilter):
+    """By intent."""
+
+    title = "intent"
+    parameter_name = "intent_code"
+
+    def options(self, editor: EditorContext) -> Iterable[Option]:
+        """Every intent, and the reserved words."""
+        return intents(ANY, UNKNOWN)(editor)
+
+
+class StateFilter(_CodeFilter):
+    """By state."""
+
+    title = "state"
+    parameter_name = "state_code"
+
+    def options(self, editor: EditorContext) -> Iterable[Option]:
+        """Every known state, and ANY."""
+        return states(ANY)(editor)
+
 
 #: A title, and fields; a tuple of fields shares one line.
 Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
@@ -166,7 +228,7 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, LiveChecksAdmin, DeletedRowAdmin, Work
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The rows, with whether they take part."""
         queryset = super().get_queryset(request)
-        return with_activity(queryset) if self.is_scoped else queryset
+        return queryset.annotate(intent_active=_ACTIVE) if self.is_scoped else queryset
 
     @badge_column({"on": "success", "off": "default", "inactive": "warning", "unreadable": "danger"}, "use", "enabled")
     def in_use(self, row: Any) -> tuple[str, str]:

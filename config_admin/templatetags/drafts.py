@@ -4,7 +4,7 @@ from typing import Any
 
 from django import template
 
-from config_admin.drafts.needed_draft import NeededDraft, find_needed_draft, is_editing_page
+from config_admin.drafts.middleware import NeededDraft, find_needed_draft, is_editing_page
 
 register = template.Library()
 

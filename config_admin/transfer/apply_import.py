@@ -13,7 +13,7 @@ from config_admin.releases.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.transfer.ancestry import store_source
 from config_admin.transfer.document import Document, Mode, locate_rows
 from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
-from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.draft import Finding, Severity
 from config_admin.validation.labels import row_name
 
 

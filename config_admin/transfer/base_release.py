@@ -14,7 +14,7 @@ from config_admin.transfer.document import Document
 from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import Content, MatchedRows, NewId, match_rows
 from config_admin.transfer.values import shorten_value
-from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.draft import Finding, Severity
 from config_admin.validation.labels import column_label
 from config_admin.validation.secret_columns import mask_value
 

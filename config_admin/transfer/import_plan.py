@@ -13,7 +13,7 @@ from config_admin.releases import tree
 from config_admin.releases.change_set import get_content_hash, get_released_head
 from config_admin.releases.diff import compare_wanted
 from config_admin.releases.queries import manifest_of
-from config_admin.releases.restore_checks import check_restored_rows
+from config_admin.releases.restore_rows import check_restored_rows
 from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.ancestry import Base, find_base, read_contents
@@ -23,7 +23,7 @@ from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_rows
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 from config_admin.transfer.values import find_limit_problem
-from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.draft import Finding, Severity
 from config_admin.validation.labels import column_label, row_name
 from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn import rows

@@ -7,8 +7,7 @@ from config_admin.releases.changes import Author
 from config_admin.releases.diff import RowDifferences, compare_wanted
 from config_admin.releases.models import CeRelease
 from config_admin.releases.queries import release_of
-from config_admin.releases.revert import RevertConflict, revert_release, wanted_by_revert
-from config_admin.releases.roll_back import roll_back, wanted_by_roll_back
+from config_admin.releases.undo import RevertConflict, revert_release, roll_back, wanted_by_revert, wanted_by_roll_back
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 
 

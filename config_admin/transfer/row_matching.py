@@ -24,7 +24,7 @@ from config_admin.transfer.natural_keys import (
     suggest_column,
 )
 from config_admin.transfer.values import ValueRefused, get_default, normalise_value
-from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.draft import Finding, Severity
 from config_admin.validation.labels import table_title
 from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn import rows

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from config_admin.health.reachability import is_reachable
 from config_admin.releases.active import snapshots
 from config_admin.releases.choose_release import Scope, follow_moves, is_answered, read_moves
-from config_admin.releases.restore_checks import Wanted, lay_rows_over
+from config_admin.releases.restore_rows import Wanted, lay_rows_over
 from convengine.engine.text.compare import code
 from convengine.engine.turn.scope import BUILT_IN_STATES
 from convengine.engine.turn.snapshot import Snapshot

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple, TypeVar, get_type_hints
 from django.db import models
 
 from config_admin.validation import common, programs
-from config_admin.validation.draft import Draft
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding
 from config_admin.validation.relations import UNREADABLE, as_json
 from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.text.compare import blank, code

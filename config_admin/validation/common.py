@@ -5,8 +5,7 @@ from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 from config_admin.validation import relations
-from config_admin.validation.draft import Check, Draft
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Check, Draft, Finding
 from convengine.engine.text.compare import code
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn import rows

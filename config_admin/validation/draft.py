@@ -1,13 +1,51 @@
-"""A draft: the input of a check, and its findings."""
+"""A draft: the input of a check, and its findings, in one form for edit pages, import, API and health."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.world import World
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.snapshot import Snapshot, Table
+
+
+class Severity(StrEnum):
+    """ERROR: the row is not saved. WARNING: it is saved after the editor confirms once."""
+
+    ERROR = "ERROR"
+    WARNING = "WARNING"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One error or warning about one row."""
+
+    code: str
+    severity: Severity
+    table: str
+    #: The primary key. None for a new row.
+    row: Any
+    #: The column of the message. None for the row as a whole.
+    field: str | None
+    message: str
+
+    @property
+    def is_error(self) -> bool:
+        """True when the row must not be saved."""
+        return self.severity is Severity.ERROR
+
+    def as_dict(self) -> dict[str, Any]:
+        """The finding for imports and the API."""
+        return {
+            "table": self.table,
+            "row": self.row,
+            "field": self.field,
+            "severity": self.severity.value,
+            "code": self.code,
+            "message": self.message,
+        }
+
 
 R = TypeVar("R", bound=Row)
 S = TypeVar("S", bound=Row)

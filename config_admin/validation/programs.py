@@ -5,8 +5,7 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from config_admin.validation import relations
-from config_admin.validation.draft import Draft
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding
 from config_admin.validation.rule_effects import list_written_names
 from config_admin.validation.template_faults import describe_template_fault, locate_name
 from convengine.engine.prompts import render, variables

@@ -3,7 +3,7 @@
 Key functions are module-level: the snapshot keeps one index per table and pair of functions.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from functools import cache
 from itertools import product
 from operator import itemgetter
@@ -152,3 +152,23 @@ def find_tool(snapshot: Snapshot, tool_code: str | None) -> rows.Tool | None:
     """The tool of a code, even if disabled. Returns None if there is none."""
     tools = index_rows(snapshot, rows.Tool, tool_code_key).get((tool_code or "").strip().lower(), ())
     return tools[0] if tools else None
+
+
+def list_edges(snapshot: Snapshot, intent: str) -> tuple[rows.StateEdge, ...]:
+    """The edges for an intent: its own, and those of ANY."""
+    own = find_rows_of_intent(snapshot, rows.StateEdge, intent) if code(intent) != ANY else ()
+    return (*own, *find_rows_of_intent(snapshot, rows.StateEdge, ANY))
+
+
+def allows_move(graph: Iterable[rows.StateEdge], from_state: str, to_state: str) -> bool:
+    """True when the states are equal or an edge allows the move; from ANY means: from somewhere."""
+    start, end = code(from_state), code(to_state)
+    return start == end or any(
+        scope_fits(code(edge.from_state), start) and code(edge.to_state) in (end, ANY) for edge in graph
+    )
+
+
+def leads_to(graph: Collection[rows.StateEdge], state: str) -> bool:
+    """True when some edge ends in the state, coming from another."""
+    wanted = code(state)
+    return any(code(edge.to_state) in (wanted, ANY) and code(edge.from_state) != wanted for edge in graph)

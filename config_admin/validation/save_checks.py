@@ -4,8 +4,7 @@ from typing import Any
 
 from config_admin.validation.columns import check_columns, check_recommended, check_references, check_types
 from config_admin.validation.common import is_last_fallback, report_last_fallback
-from config_admin.validation.draft import Draft, SaveChecks
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.stored_columns import control_plane
 from config_admin.validation.uses import find_references, format_references
 from config_admin.validation.world import World

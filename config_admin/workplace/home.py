@@ -37,7 +37,7 @@ from config_admin.history.gradual.guard import GUARD
 from config_admin.releases.diff import differences
 from config_admin.releases.models import CeGradualRelease, CeRelease, GradualStatus, Origin
 from config_admin.releases.release_seal import history_model
-from config_admin.releases.revert import wanted_by_revert
+from config_admin.releases.undo import wanted_by_revert
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
 from config_admin.validation.labels import row_title

@@ -14,7 +14,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.diff import compare_wanted
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.restore_rows import RestoreRefused
-from config_admin.releases.revert import revert_release, wanted_by_revert
+from config_admin.releases.undo import revert_release, wanted_by_revert
 from config_admin.test_cases.models import CeTestCase
 from convengine.server.admin_site.missing_rights import RightMissing
 from convengine.server.deployment import conf

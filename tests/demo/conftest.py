@@ -47,7 +47,7 @@ def install_helpdesk(folder: Path, settings: Any) -> Iterator[Registry]:
 def load_rows() -> None:
     """Its rows. They are judged once, in test_configuration."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("config_admin.releases.restore_checks.check_row", lambda row, snapshot, world: [])
+        patched.setattr("config_admin.releases.restore_rows.check_row", lambda row, snapshot, world: [])
         add_rows(json.loads(CONFIGURATION.read_text()), author="demo", reason="The demonstration")
 
 

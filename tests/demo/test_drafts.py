@@ -9,7 +9,7 @@ from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
 from config_admin.releases.change_set import change_set
-from config_admin.releases.revert import revert_release
+from config_admin.releases.undo import revert_release
 from convengine.server.extensions.registry import Registry
 from tests.config_admin.drafts.test_random_edits import choose_edits, content_hash, write
 

@@ -17,7 +17,7 @@ from config_admin.flows.faq import sheet
 from config_admin.flows.faq.plan import FaqPlan, plan_faq
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import get_released_head
-from config_admin.releases.restore_checks import lay_rows_over
+from config_admin.releases.restore_rows import lay_rows_over
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import CONTENT_TYPES
 from config_admin.transfer.import_plan import plan_import

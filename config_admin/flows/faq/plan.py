@@ -6,7 +6,7 @@ from itertools import chain, count
 from typing import Any
 
 from config_admin.flows.document import FlowKind
-from config_admin.flows.faq.entries import (
+from config_admin.flows.faq.sheet import (
     Entry,
     Problem,
     describe_language,
@@ -18,10 +18,10 @@ from config_admin.flows.faq.entries import (
 from config_admin.flows.mapping import write_phrases, write_rows
 from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.releases.restore_checks import lay_rows_over
+from config_admin.releases.restore_rows import lay_rows_over
 from config_admin.transfer.document import Document, FileRow, Mode
 from config_admin.transfer.import_plan import Plan, plan_import
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Finding
 from config_admin.validation.phrase_overlaps import describe_phrase, find_phrase_overlap, quote_intent
 from convengine.engine.text.compare import code, shorten, shorten_line
 from convengine.engine.turn import live_settings, rows

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from config_admin.flows.teaching.lesson import Lesson
 from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
-from config_admin.releases.restore_checks import lay_rows_over
+from config_admin.releases.restore_rows import lay_rows_over
 from config_admin.test_cases.models import CeTestCase
 from config_admin.test_cases.play import play_test
 from config_admin.transfer.import_plan import plan_import

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from config_admin.flows.faq.entries import fold_question
+from config_admin.flows.faq.sheet import fold_question
 from config_admin.transfer.document import Document, Mode, locate_rows
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

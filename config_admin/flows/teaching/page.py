@@ -12,8 +12,7 @@ from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.drafts.middleware import offer_drafts
-from config_admin.drafts.needed_draft import find_needed_draft
+from config_admin.drafts.middleware import find_needed_draft, offer_drafts
 from config_admin.editing import reasons
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.given_messages import (

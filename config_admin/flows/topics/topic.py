@@ -1,4 +1,4 @@
-"""The rows of a topic: those of its intent and of the questions beside its flow, and rows of others that name it."""
+"""A topic: the rows of its intent and of the questions beside its flow, rows of others that name it, and its bundle."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,8 +9,10 @@ from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.flows.reading import list_question_codes
 from config_admin.flows.topics.mentions import mentions_intent, replace_intents
 from config_admin.releases.content import contents
-from config_admin.transfer.natural_keys import Contents
-from config_admin.validation.relations import index_rows
+from config_admin.transfer.bundle import write_bundle
+from config_admin.transfer.document import Mode
+from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, Contents
+from config_admin.validation.relations import find_tool, index_rows
 from config_admin.validation.stored_columns import control_plane
 from config_admin.validation.uses import list_row_texts
 from convengine.engine.text.compare import code
@@ -108,3 +110,18 @@ def _list_own_rows(snapshot: Snapshot, intent: str) -> Iterator[tuple[str, tuple
 def _load_contents(keys: Mapping[str, list[object]]) -> dict[str, dict[object, dict[str, object]]]:
     """The rows as stored, in the order of inserting them."""
     return {table: contents(table, keys[table]) for table in control_plane() if keys.get(table)}
+
+
+def export_topic(topic: Topic) -> bytes:
+    """The rows as a YAML bundle that adds them where it is imported."""
+    contents = {TOOL: {}, **topic.own}
+    tables = [table for table, members in topic.own.items() if members]
+    return write_bundle(contents, tables, as_yaml=True, mode=Mode.ADD).encode()
+
+
+def list_needed_tools(snapshot: Snapshot, topic: Topic) -> list[rows.Tool]:
+    """The tools that rows of the topic call by code, and that belong to other intents."""
+    own = topic.own.get(TOOL, {})
+    called = {str(row[TOOL_CODE]) for row in topic.own.get(rows.DirectTool.table, {}).values() if row[TOOL_CODE]}
+    tools = (find_tool(snapshot, tool_code) for tool_code in sorted(called))
+    return [tool for tool in tools if tool is not None and tool.pk not in own]

@@ -11,7 +11,7 @@ from config_admin.health.player import PlayedRules
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import TextPredicate, find_text, includes
 from config_admin.health.witnesses import begin_with, find_turn_of_phrase, list_phrase_texts
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
 from convengine.engine.steps.intents.classifiers import get_classifier_bank, order_classifiers
 from convengine.engine.text.compare import code, shorten

@@ -6,17 +6,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from config_admin.health.checks.words import describe_effect, rule_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import AppliedRule, PlayedRules, TurnPlayer
-from config_admin.health.rules.effects import find_contested, list_effects, read_value
+from config_admin.health.rules.effects import describe_effect, find_contested, list_effects, read_value, rule_name
 from config_admin.health.rules.mentions import FactPath, get_text_predicate
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.rules.values import NOTHING
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import find_text
 from config_admin.health.witnesses import depends_on_answers, find_turn
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.relations import scope_fits
 from config_admin.validation.rule_effects import is_move
 from convengine.engine.forms.life import is_final_state, read_on_no

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 
-from config_admin.health.checks.words import scope_name
 from config_admin.health.diagnosis import Diagnosis, make_diagnosis
+from config_admin.health.rules.effects import scope_name
 from config_admin.health.rules.mentions import DIALOGUE_ACT, get_text_predicate, list_mentions
 from config_admin.health.survey import Survey
 from config_admin.validation import relations
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from convengine.engine.rules.choice import choose_response
 from convengine.engine.rules.conditions.rule import custom_matchers, get_target
 from convengine.engine.rules.explain import list_faults

@@ -6,19 +6,18 @@ from functools import partial
 from itertools import chain, islice, product
 
 from config_admin.health.checks.collisions import get_rule_order
-from config_admin.health.checks.words import rule_name, scope_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import PlayedRules
 from config_admin.health.reachability import is_reachable
 from config_admin.health.rules.beginnings import Wanted, find_beginnings
-from config_admin.health.rules.effects import list_effects
+from config_admin.health.rules.effects import list_effects, rule_name, scope_name
 from config_admin.health.rules.mentions import get_text_predicate, list_mentions
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.texts.predicate import includes, is_impossible
 from config_admin.health.witnesses import MAX_PLAYED, find_turn, find_turn_of_phrase, list_phrase_texts, needs_model
 from config_admin.validation import relations
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from convengine.engine.rules.conditions.rule import evaluate_rule, find_fault, get_target
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from config_admin.health.checks.collisions import get_rule_order
-from config_admin.health.checks.words import rule_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import PlayedRules
+from config_admin.health.rules.effects import rule_name
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.witnesses import ShownTurn, depends_on_answers, find_turn
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows

@@ -3,15 +3,15 @@
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from config_admin.health.checks.words import scope_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import PlayedRules
 from config_admin.health.reachability import ReachableStates, find_reachable_states, is_reachable
+from config_admin.health.rules.effects import scope_name
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.witnesses import ShownTurn, find_turn, find_turn_of_phrase, needs_model
 from config_admin.validation import relations
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.rules.choice import choose_response
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from config_admin.health.checks.words import describe_effect, rule_name
 from config_admin.health.diagnosis import Diagnosis, Witness, make_diagnosis
 from config_admin.health.player import PlayedRules
-from config_admin.health.rules.effects import list_effects
+from config_admin.health.rules.effects import describe_effect, list_effects, rule_name
 from config_admin.health.rules.mentions import FactPath, list_mentions
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
 from config_admin.health.witnesses import ShownTurn, find_turn, needs_model
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.rules.conditions.rule import evaluate_rule, find_fault
 from convengine.engine.steps.forms.schema_extraction import SchemaExtractionStep

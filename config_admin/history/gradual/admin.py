@@ -12,7 +12,7 @@ from config_admin.history.gradual.sides import count_sides, describe_sides
 from config_admin.releases.audience import NotGradual, change_audience, give_to_all
 from config_admin.releases.models import CeGradualRelease, GradualStatus
 from config_admin.releases.restore_rows import RowsBelongTogether
-from config_admin.releases.stop_gradual import stop_gradual_release
+from config_admin.releases.undo import stop_gradual_release
 from convengine.engine.turn.labels import format_percent
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import PagesAdmin, page

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from config_admin.history.gradual.sides import Sides, count_sides
 from config_admin.releases.audience import NotGradual, find_gradual_release
 from config_admin.releases.models import CeGradualRelease, GuardMetric
-from config_admin.releases.stop_gradual import stop_gradual_release
+from config_admin.releases.undo import stop_gradual_release
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.labels import format_percent
 

@@ -1,1 +1,1 @@
-"""HTTP tools: the HTTP call behind a tool."""
+"""HTTP tools: the HTTP call behind a tool. The first migration names `model`."""

@@ -13,7 +13,7 @@ from config_admin.drafts.publish_draft import discard_draft
 from config_admin.releases import head
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set, get_released_head
-from config_admin.releases.roll_back import roll_back
+from config_admin.releases.undo import roll_back
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import import_document
 from config_admin.transfer.document import Document, Mode, locate_rows

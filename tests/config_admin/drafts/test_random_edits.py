@@ -12,7 +12,7 @@ from config_admin.drafts.named_configurations import read_configuration
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
 from config_admin.releases.change_set import change_set
-from config_admin.releases.revert import revert_release
+from config_admin.releases.undo import revert_release
 from convengine.server.interfaces.configuration import ConfigurationName
 from tests.config_admin.builders import EXAMPLES, make
 

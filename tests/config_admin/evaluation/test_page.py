@@ -12,7 +12,7 @@ from django.urls import reverse
 from config_admin.evaluation import page
 from config_admin.evaluation.models import CeEvaluation
 from config_admin.evaluation.runs import evaluations
-from config_admin.tables.classifier.model import CeIntentClassifier
+from config_admin.tables.classifier import CeIntentClassifier
 from convengine.evaluation.labelled import LabelledMessage
 from tests.config_admin.evaluation.test_runs import desk, evaluate
 

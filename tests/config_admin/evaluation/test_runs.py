@@ -8,7 +8,7 @@ import pytest
 from config_admin.evaluation import runs
 from config_admin.evaluation.models import CeEvaluation
 from config_admin.evaluation.runs import evaluations, perform_evaluation, start_evaluation
-from config_admin.tables.classifier.model import CeIntentClassifier
+from config_admin.tables.classifier import CeIntentClassifier
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName

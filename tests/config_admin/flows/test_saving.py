@@ -11,9 +11,8 @@ from django.core.management import CommandError, call_command
 
 from config_admin import models as m
 from config_admin.flows.document import FlowRefused
-from config_admin.flows.flow_file import export_flow
 from config_admin.flows.mapping import normalise_flow
-from config_admin.flows.reading import read_flow
+from config_admin.flows.reading import export_flow, read_flow
 from config_admin.flows.saving import create_flow, merge_value, update_flow
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set

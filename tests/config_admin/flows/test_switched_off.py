@@ -15,7 +15,7 @@ from config_admin.flows.reading import list_flows, read_flow
 from config_admin.flows.saving import update_flow
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
-from config_admin.releases.revert import revert_release
+from config_admin.releases.undo import revert_release
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.save_checks import check_row
 from convengine.engine.turn.rows import Rule

@@ -19,7 +19,7 @@ from config_admin.releases import head
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.validation.codes import HEALTH_CODES
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from config_admin.validation.world import World
 from config_admin.workplace import home
 from convengine.engine.turn import rows
@@ -85,8 +85,8 @@ def test_home_shows_findings_of_rows_that_are_gone(ada: Client, answer: m.CeResp
 
 
 def test_a_draft_and_a_saved_form_show_all(ada: Client, answer: m.CeResponse, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config_admin.health.saved_row_messages.TOLD", MOST)
-    monkeypatch.setattr("config_admin.health.saved_row_messages._SHOWN", HEALTH_CODES.keys())
+    monkeypatch.setattr("config_admin.health.page.TOLD", MOST)
+    monkeypatch.setattr("config_admin.health.page._SHOWN", HEALTH_CODES.keys())
     ada.post(reverse("admin:config_admin_cedraft_add"), {"title": "Spring", "description": "Louder"})
     saved: Any = fill(ada, address(m.CeResponse, "change", answer.pk), priority=7)
 

@@ -4,7 +4,7 @@ import pytest
 
 from config_admin.health.impact import _BREAKING, _HINTS, Impact, get_impact
 from config_admin.validation.codes import CODES, HEALTH_CODES
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 
 
 @pytest.mark.parametrize(

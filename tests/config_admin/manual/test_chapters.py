@@ -13,8 +13,7 @@ from audit.export.evidence.collect import MAX_TURNS as TURNS_OF_EVIDENCE
 from audit.replay.replay import MAX_TURNS as TURNS_OF_A_REPLAY
 from audit.what_if.selection import MAX_CONVERSATIONS
 from audit.what_if.selection import MAX_TURNS as TURNS_OF_WHAT_IF
-from config_admin.flows.faq.entries import MAX_ALL_QUESTIONS, MAX_ANSWER, MAX_QUESTION
-from config_admin.flows.faq.sheet import MAX_BYTES, MAX_LINES
+from config_admin.flows.faq.sheet import MAX_ALL_QUESTIONS, MAX_ANSWER, MAX_BYTES, MAX_LINES, MAX_QUESTION
 from config_admin.manual import prose
 from config_admin.test_cases.documents import MAX_TURNS as TURNS_OF_A_TEST
 from config_admin.transfer.document import MOST_ROWS, MOST_VALUES

@@ -24,7 +24,7 @@ from config_admin.releases.audience import (
 )
 from config_admin.releases.change_set import change_set
 from config_admin.releases.choose_release import compute_point
-from config_admin.releases.stop_gradual import stop_gradual_release
+from config_admin.releases.undo import stop_gradual_release
 from convengine.engine.errors import GradualReleaseRunning
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest

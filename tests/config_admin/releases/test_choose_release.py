@@ -21,8 +21,7 @@ from config_admin.releases.active import Snapshots, snapshots
 from config_admin.releases.audience import AudienceSpec
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import CeReleaseMove
-from config_admin.releases.revert import revert_release
-from config_admin.releases.roll_back import roll_back
+from config_admin.releases.undo import revert_release, roll_back
 from config_admin.transfer.files import export_configuration
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest

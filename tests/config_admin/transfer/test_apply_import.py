@@ -33,7 +33,7 @@ def test_a_row_of_every_kind_comes_back_to_the_same_bytes(form: str) -> None:
     # Row by row it may be wrong: that is for the checks, which have tests of their own.
     delete_all_rows()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("config_admin.releases.restore_checks.check_row", lambda *row: [])
+        patch.setattr("config_admin.releases.restore_rows.check_row", lambda *row: [])
         done = import_as_ada(read_bytes("x", data))
     assert done.release is not None
     assert export_configuration(form=form, with_base=False) == data
@@ -116,7 +116,7 @@ def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.
 
 @pytest.mark.django_db
 def test_what_the_database_alone_refuses_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("config_admin.releases.restore_checks.check_row", lambda *row: [])
+    monkeypatch.setattr("config_admin.releases.restore_rows.check_row", lambda *row: [])
     with pytest.raises(ImportFailed, match="nothing was imported"):
         import_as_ada(document(Mode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from config_admin.validation.findings import Finding
+from config_admin.validation.draft import Finding
 from config_admin.validation.save_checks import check_row
 from config_admin.validation.world import World
 from convengine.engine.turn import rows

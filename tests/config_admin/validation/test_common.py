@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from config_admin.validation import relations
-from config_admin.validation.findings import Finding, Severity
+from config_admin.validation.draft import Finding, Severity
 from convengine.engine.turn import rows
 from tests.builders import make_rule, make_snapshot
 from tests.config_admin.validation import shop

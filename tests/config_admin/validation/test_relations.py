@@ -2,9 +2,23 @@
 
 from dataclasses import replace
 
+import pytest
+
 from config_admin.validation import relations
+from config_admin.validation.relations import allows_move, leads_to, list_edges
 from convengine.engine.turn import rows
-from tests.config_admin.validation.shop import ANSWERED, CANCELLED, CONFIRMING, FALLBACK, RULE, SCHEMA, TOOL, shop
+from convengine.engine.turn.rows import StateEdge
+from tests.config_admin.validation.shop import (
+    ANSWERED,
+    CANCELLED,
+    CONFIRMING,
+    EDGES,
+    FALLBACK,
+    RULE,
+    SCHEMA,
+    TOOL,
+    shop,
+)
 
 
 def test_rows_of_the_same_scope_come_in_the_order_of_trying() -> None:
@@ -49,3 +63,38 @@ def test_the_fields_of_an_intent_are_those_of_its_schemas() -> None:
 def test_a_tool_is_found_by_its_code_in_any_case() -> None:
     assert relations.find_tool(shop(), " Order.STATUS") == TOOL
     assert relations.find_tool(shop(), None) is None
+
+
+def edge(start: str, end: str, intent: str = "ANY") -> StateEdge:
+    return StateEdge(edge_id=50, intent_code=intent, from_state=start, to_state=end)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "allowed"),
+    [
+        ("IDLE", "CONFIRM", True),
+        ("idle", "Confirm", True),
+        ("IDLE", "CANCELLED", False),
+        ("X", "ERROR", True),
+        ("DONE", "X", True),
+        ("X", "X", True),
+        ("ANY", "CONFIRM", True),
+        ("ANY", "CANCELLED", True),
+        ("CONFIRM", "CANCELLED", False),
+    ],
+)
+def test_a_move_needs_an_edge(start: str, end: str, allowed: bool) -> None:
+    graph = [edge("IDLE", "CONFIRM"), edge("ANY", "ERROR"), edge("DONE", "ANY")]
+    assert allows_move(graph, start, end) is allowed
+
+
+def test_the_edges_of_an_intent_are_its_own_and_those_of_any() -> None:
+    everywhere = edge("ANY", "ERROR")
+    assert list_edges(shop(everywhere), "cancel_order") == (*EDGES, everywhere)
+    assert list_edges(shop(everywhere), "FAQ") == list_edges(shop(everywhere), "ANY") == (everywhere,)
+
+
+def test_an_edge_from_the_state_itself_does_not_lead_to_it() -> None:
+    assert leads_to([edge("A", "B")], "b")
+    assert leads_to([edge("A", "ANY")], "B")
+    assert not leads_to([edge("B", "ANY")], "B")

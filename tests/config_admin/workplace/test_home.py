@@ -24,7 +24,7 @@ from config_admin.health.stored_findings import store_findings
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
-from config_admin.releases.revert import revert_release
+from config_admin.releases.undo import revert_release
 from config_admin.validation.world import World
 from convengine.engine.rules.row_names import name_row
 from convengine.server.sessions.models import CeConversation, CeConversationHistory

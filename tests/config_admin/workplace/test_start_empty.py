@@ -11,7 +11,7 @@ from config_admin.commands.management.commands.demo import TESTS
 from config_admin.flows.mapping import write_rows
 from config_admin.flows.saving import create_flow
 from config_admin.releases.change_set import change_set
-from config_admin.releases.revert import revert_release
+from config_admin.releases.undo import revert_release
 from config_admin.test_cases.models import CeTestCase
 from config_admin.test_cases.transfer import import_files
 from config_admin.transfer.apply_import import add_rows

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 from django.core.management import CommandError, call_command
 
-from config_admin.tables.classifier.model import CeIntentClassifier
+from config_admin.tables.classifier import CeIntentClassifier
 from convengine.cli.main import main
 from tests.worlds import create_help_desk
 

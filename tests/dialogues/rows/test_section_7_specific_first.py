@@ -6,7 +6,7 @@ import pytest
 
 from config_admin.health.check import check_all
 from config_admin.health.diagnosis import RowKey
-from config_admin.health.saved_row_messages import news_of
+from config_admin.health.page import news_of
 from config_admin.models import CeConfig, CeRule
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set

@@ -9,7 +9,7 @@ from config_admin.commands.authors import add_author_argument, read_author, requ
 from config_admin.history.release_admin import UNDONE_BY_EDITORS
 from config_admin.releases.queries import NoSuchRelease, release_of
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
-from config_admin.releases.revert import RevertConflict
+from config_admin.releases.undo import RevertConflict
 from config_admin.transfer.import_report import describe_differences, serialize_differences, serialize_stranded
 from config_admin.transfer.restore_release import plan_restore, restore_release
 from convengine.engine.errors import DraftRequired

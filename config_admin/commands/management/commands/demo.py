@@ -19,7 +19,7 @@ from django.core.management import call_command
 from django.db import transaction
 
 from config_admin.commands.management.commands.demo_week import DAYS, set_clock, unfinished_week
-from config_admin.tables.intent.model import CeIntent
+from config_admin.tables.intent import CeIntent
 from config_admin.test_cases.transfer import import_files
 from config_admin.transfer.apply_import import add_rows
 from config_admin.workplace.start_empty import AUTHOR, REASON, find_demonstration

@@ -16,7 +16,7 @@ from django.test import override_settings
 
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
-from config_admin.tables.classifier.model import CeIntentClassifier
+from config_admin.tables.classifier import CeIntentClassifier
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring

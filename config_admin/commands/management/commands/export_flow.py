@@ -7,8 +7,7 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from config_admin.flows.flow_file import export_flow, write_flow_file
-from config_admin.flows.reading import list_flows
+from config_admin.flows.reading import export_flow, list_flows, write_flow_file
 from config_admin.releases.active import snapshots
 from convengine.server.deployment.exact_command import ExactCommand
 

@@ -18,7 +18,7 @@ from config_admin.releases.audience import (
 from config_admin.releases.changes import name_author
 from config_admin.releases.models import CeGradualRelease
 from config_admin.releases.restore_rows import RowsBelongTogether
-from config_admin.releases.stop_gradual import stop_gradual_release
+from config_admin.releases.undo import stop_gradual_release
 from convengine.engine.turn.codec import dumps
 from convengine.server.admin_site.rights import PUBLISH_DRAFT
 from convengine.server.deployment.exact_command import ExactCommand, ExactParser

@@ -11,7 +11,7 @@ from django.template.defaultfilters import pluralize
 
 from config_admin.commands.authors import add_author_argument, read_author
 from config_admin.flows.document import FlowRefused
-from config_admin.flows.flow_file import write_flow_file
+from config_admin.flows.reading import write_flow_file
 from config_admin.flows.saving import create_flow, list_flow_rights, update_flow
 from config_admin.releases.change_set import change_set
 from config_admin.releases.changes import Author

@@ -8,8 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
 from config_admin.flows.words.matching import SoughtWord
-from config_admin.flows.words.texts import change_texts
-from config_admin.flows.words.uses import list_uses, list_uses_in_tests, plan_removal, plan_replacement
+from config_admin.flows.words.uses import change_texts, list_uses, list_uses_in_tests, plan_removal, plan_replacement
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.validation.stored_columns import control_plane

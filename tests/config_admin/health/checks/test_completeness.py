@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from config_admin.health.checks import completeness
-from config_admin.validation.findings import Severity
+from config_admin.validation.draft import Severity
 from tests.builders import make_action, make_direct_tool, make_intent, make_response, make_rule, make_tool
 from tests.config_admin.health.run_check import list_codes, run_check
 from tests.config_admin.validation.shop import CONFIRMATION, PLANNER

@@ -17,7 +17,7 @@ from config_admin.releases.audience import (
     start_gradual_release,
 )
 from config_admin.releases.change_set import change_set
-from config_admin.releases.stop_gradual import stop_gradual_release
+from config_admin.releases.undo import stop_gradual_release
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.turns.take_turn import take_turn
 from tests.worlds import create_help_desk

@@ -1,1 +1,0 @@
-"""Answer documents: texts whose sections answer questions."""

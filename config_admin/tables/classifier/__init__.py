@@ -1,1 +1,0 @@
-"""Phrases: texts and patterns that mean an intent."""

@@ -1,1 +1,0 @@
-"""Settings: values that replace defaults."""

@@ -1,1 +1,0 @@
-"""Data sources: data that a provider puts into the context."""

@@ -1,1 +1,0 @@
-"""Intents: what users may want."""

@@ -1,1 +1,0 @@
-"""Database tools: the SQL behind a tool."""

@@ -1,1 +1,0 @@
-"""Planner prompts: how a model plans tool calls."""

@@ -1,1 +1,0 @@
-"""MCP servers: external servers whose tools are discovered."""

@@ -1,1 +1,0 @@
-"""SQL guardrails: functions and keywords that are allowed or blocked."""

@@ -1,1 +1,0 @@
-"""Tools: the registry that planner and direct calls use."""

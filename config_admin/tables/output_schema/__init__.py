@@ -1,1 +1,0 @@
-"""Forms: the fields to collect for an intent."""

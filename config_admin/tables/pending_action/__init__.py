@@ -1,1 +1,0 @@
-"""Actions: what runs after a confirmation."""

@@ -1,1 +1,0 @@
-"""Policies: messages that are stopped before anything else."""

@@ -1,1 +1,0 @@
-"""Prompt templates: what a model is asked."""

@@ -1,1 +1,0 @@
-"""Answers: what users get in a state."""

@@ -1,1 +1,0 @@
-"""Rules: when a condition holds, do one thing."""

@@ -1,1 +1,0 @@
-"""State graph: the allowed moves between states."""

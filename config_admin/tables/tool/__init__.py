@@ -1,1 +1,0 @@
-"""Direct tool calls of an intent and state."""

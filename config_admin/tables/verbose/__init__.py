@@ -1,1 +1,0 @@
-"""Progress texts: what users read while a turn runs."""

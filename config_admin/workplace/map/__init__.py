@@ -1,1 +1,0 @@
-"""The states and moves of the configuration as a graph."""
