@@ -13,7 +13,7 @@ from convengine.server.deployment import conf, content_policy
 from convengine.server.deployment.folders import is_own_module
 from convengine.server.deployment.request_id import HEADER, bind_request_id, make_request_id
 from convengine.server.observability import metrics
-from convengine.server.observability.later import record_later
+from convengine.server.observability.metric import record_later
 from convengine.server.observability.tracing import tracing
 from convengine.server.turns.failure import envelope
 
