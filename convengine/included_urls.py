@@ -9,7 +9,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from convengine import embedding
-from convengine.server.api.schema_view import SchemaView
+from convengine.server.api.schema import SchemaView
 
 #: The documented part.
 API = [

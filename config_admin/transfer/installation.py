@@ -22,7 +22,7 @@ from convengine.server.executors.installation_section import DOCUMENTS
 from convengine.server.interfaces.installation_section import InstallationSection, alert_rules
 from convengine.server.webhooks.admin import WebhookForm
 from convengine.server.webhooks.models import CeWebhook
-from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.send import create_secret
 
 
 class _WebhookForm(WebhookForm):

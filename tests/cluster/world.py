@@ -12,7 +12,7 @@ from config_admin.models import (
 )
 from config_admin.releases.change_set import change_set
 from convengine.server.webhooks.models import CeWebhook
-from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.send import create_secret
 from tests.live.configuration import configure
 
 #: The model never answers, so the row's own text is said.

@@ -16,7 +16,7 @@ import pytest
 from convengine.server.database.sql import database_time
 from convengine.server.jobs.models import CeJob
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
-from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.send import create_secret
 from tests.api import make_key
 from tests.fakes.http_server import Reply, serving
 from tests.fakes.strangers import NAMES, Stranger, meet

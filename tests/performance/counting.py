@@ -15,7 +15,7 @@ from bench.worlds import MESSAGES
 from convengine.engine.rules import apply, text_bank
 from convengine.engine.rules.conditions.rule import evaluate_rule
 from convengine.server.database.sql import TurnClock
-from convengine.server.observability.later import flush
+from convengine.server.observability.metric import flush
 from tests.api import Caller
 
 _OURS = str(Path(convengine.__file__).parent.parent)

@@ -10,4 +10,9 @@ class ApiConfig(AppConfig):
     verbose_name = "API"
 
     def ready(self) -> None:
-        from convengine.server.api import cross_origin  # noqa: F401
+        from corsheaders.signals import check_request_enabled
+
+        from convengine.server.api.conversation_token import is_of_a_chat
+
+        # Pages of every origin may call with a conversation token, which says which of them it is for.
+        check_request_enabled.connect(is_of_a_chat)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Self
+from typing import Any, Self
 
 from django.core import signing
 from django.http import HttpRequest
@@ -21,6 +21,11 @@ HEADER = "X-Conversation-Token"
 #: The channel of conversations whose token names none.
 CHANNEL = "web"
 _SALT = "convengine.conversation-token"
+#: The calls of the chat; the first gives visitors their token.
+_VISITORS = "/api/v1/chat/token"
+_CALLS = frozenset(
+    (_VISITORS, *(f"/api/v1/conversation/{name}" for name in ("message", "transcript", "feedback"))),
+)
 
 
 class TokenExpired(AuthenticationFailed):
@@ -90,3 +95,12 @@ def get_own_origin(request: HttpRequest | Request) -> str:
 def is_token(text: str) -> bool:
     """Whether credentials are a token: API keys have no colon."""
     return ":" in text
+
+
+def is_of_a_chat(sender: object, request: HttpRequest, **options: Any) -> bool:
+    """Whether a page of any origin may make the call and read its answer. No cookie counts in these calls."""
+    if request.path_info not in _CALLS:
+        return False
+    # A browser asks beforehand, without the token.
+    is_question = request.method == "OPTIONS"
+    return is_question or request.path_info == _VISITORS or is_token(request.META.get("HTTP_AUTHORIZATION", ""))

@@ -4,15 +4,21 @@ their definition.
 
 import json
 from collections.abc import Callable, Mapping
+from hashlib import sha256
 from http import HTTPStatus
 from inspect import isfunction
 from pathlib import Path
-from typing import Any, TypeVar
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
 
+from django.http import HttpResponse, HttpResponseBase
+from django.utils.cache import get_conditional_response
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import extend_schema as describe
+from drf_spectacular.views import SpectacularAPIView
 from rest_framework.fields import CharField
+from rest_framework.request import Request
 
 from convengine.engine.turn.params import KEY_SHAPE
 from convengine.json_value import Json
@@ -243,3 +249,31 @@ def _simplify_nulls(value: Json) -> None:
             if key == "oneOf" and {"$ref": "#/components/schemas/NullEnum"} in item:
                 item[:] = [each for each in item if "NullEnum" not in each.get("$ref", "")] + [{"type": "null"}]
             _simplify_nulls(item)
+
+
+class _Document(NamedTuple):
+    """The document in one format."""
+
+    body: bytes
+    etag: str
+
+
+#: By media type. Writing a document takes half a second of a processor, so a process writes each once.
+_documents: dict[str, _Document] = {}
+_ALONE = Lock()
+
+
+class SchemaView(SpectacularAPIView):
+    """The document, which stays the same for the life of the process. Anybody may read it."""
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        renderer: Any = request.accepted_renderer
+        # One at a time, also because the library keeps `custom_settings` in one place for the whole process.
+        with _ALONE:
+            if renderer.media_type not in _documents:
+                response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
+                body = renderer.render(response.data, renderer_context={})
+                _documents[renderer.media_type] = _Document(body, f'"{sha256(body).hexdigest()[:32]}"')
+        document = _documents[renderer.media_type]
+        answer = HttpResponse(document.body, content_type=renderer.media_type, headers={"ETag": document.etag})
+        return get_conditional_response(request._request, document.etag, response=answer) or answer

@@ -29,8 +29,7 @@ from convengine.server.channels.details import PARAM, describe_media, join_detai
 from convengine.server.channels.models import CeChannel
 from convengine.server.channels.opt_out import find_fixed_answer
 from convengine.server.channels.providers import find_provider, read_secrets
-from convengine.server.channels.receipts import store_receipt
-from convengine.server.channels.send import acknowledge
+from convengine.server.channels.send import acknowledge, store_receipt
 from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.outgoing.loop import outgoing

@@ -7,25 +7,27 @@ from dataclasses import replace
 from datetime import timedelta
 
 import structlog
+from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import load_mended
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.json_value import Json
-from convengine.server.channels.contract import LONGEST_NAME, Call, Incoming, Provider, fit_name
+from convengine.server.channels.contract import LONGEST_NAME, Call, Incoming, Provider, Receipt, fit_name
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.channels.providers import find_provider, read_secrets
-from convengine.server.channels.receipts import find_late_body, report_failure
 from convengine.server.database.batches import remove_in_batches
+from convengine.server.database.sql import database_time
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import HttpCall, circuits, fetch
 from convengine.server.executors.http_connections import HttpConnection, Target, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT, Policy
-from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed
+from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed, start_anew
 from convengine.server.outgoing.addresses import is_listed
 from convengine.server.outgoing.loop import outgoing
 from convengine.server.sessions.old_turns import retention_cutoff
+from convengine.server.webhooks.write import store_undelivered_event
 
 #: A provider that fails again and again does not hold up the others.
 _POLICY = replace(ONE_ATTEMPT, circuit_breaker_enabled=True, circuit_failure_threshold=10, circuit_open_ms=10_000)
@@ -34,6 +36,8 @@ _ACKNOWLEDGE_SECONDS = 10
 #: After this, the message of a process that died is sent by another one: a user waits.
 _CLAIM = timedelta(seconds=15)
 log = structlog.get_logger(__name__)
+#: Receipts may come in any order: none takes the place of a later one.
+_ORDER = ("", "sent", "delivered", "read", "failed")
 
 
 def select_next() -> QuerySet[CeChannelMessage]:
@@ -149,3 +153,36 @@ JOB = Job(
     _work,
     waits_outside=True,
 )
+
+
+def store_receipt(channel: CeChannel, receipt: Receipt) -> None:
+    """Store what became of a message that was sent. What came too late is sent in its other form, if it has one."""
+    name = fit_name(receipt.message_id, LONGEST_NAME)
+    rows = CeChannelMessage.objects.filter(channel=channel, provider_message_id=name)
+    row = rows.first() if receipt.message_id and receipt.state in _ORDER else None
+    if row is None:
+        return
+    row.error = receipt.error[:1000]
+    if receipt.is_too_late and (late := find_late_body(row)):
+        rows.update(**start_anew(), provider_message_id="", body=late, error=row.error)
+        return
+    earlier = _ORDER[: _ORDER.index(receipt.state)]
+    values = {"status": OutboxStatus.FAILED, "error": row.error} if receipt.state == "failed" else {}
+    with transaction.atomic():
+        if rows.filter(receipt__in=earlier).update(receipt=receipt.state, **values) and values:
+            report_failure(row)
+
+
+def find_late_body(row: CeChannelMessage) -> object:
+    """Write the message that the provider still accepts. Returns None if there is no other than the stored one."""
+    try:
+        late = find_provider(row.channel).write_late(row.text, row.channel.settings)
+    except ToolFault:
+        return None
+    return None if late == row.body else late
+
+
+def report_failure(row: CeChannelMessage) -> None:
+    """Tell webhooks that a message did not arrive."""
+    if row.conversation_id:
+        store_undelivered_event(row.conversation_id, row.channel.workspace_id, row.text, row.error, database_time())

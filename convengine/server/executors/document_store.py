@@ -5,15 +5,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
 from convengine.engine.turn.codec import dumps
+from convengine.engine.understanding.encoder import DIMENSIONS, encode_text
 from convengine.json_value import Json
 from convengine.server.executors.models import CeDocument, CeDocumentCollection
 from convengine.server.executors.search_index import LANGUAGE, POSTGRES_TEXT
-from convengine.server.model_clients.vectors import BYTES, closeness, embed
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 32
@@ -29,6 +30,8 @@ _COMMON = frozenset(
 _MOST_COMPARED = 5000
 _LEAST_ALIKE = 0.35
 _EXCERPT = 600
+#: The length of a stored vector.
+_BYTES = DIMENSIONS * np.dtype(np.float32).itemsize
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ def put(
     made = CeDocument(collection=collection, title=title, body=body, metadata=dict(metadata or {}))
     with transaction.atomic():
         old = CeDocument.objects.filter(collection=collection, title=title).first()
-        if old is not None and len(old.vector) == BYTES and old.hash == digest(made):
+        if old is not None and len(old.vector) == _BYTES and old.hash == digest(made):
             return old, False
         made.pk = old.pk if old else None
         made._state.adding = old is None
@@ -59,7 +62,7 @@ def put(
 def finish(document: CeDocument) -> None:
     """Set the derived fields of a document: digest, vector, time."""
     document.hash = digest(document)
-    (document.vector,) = embed([f"{document.title}\n{document.body[:2000]}"])
+    document.vector = encode_text(f"{document.title}\n{document.body[:2000]}").tobytes()
     document.updated_at = timezone.now()
 
 
@@ -134,10 +137,12 @@ def _by_meaning(collections: Sequence[int], query: str, limit: int) -> list[int]
     documents = CeDocument.objects.filter(collection_id__in=collections)
     listed = list(documents.values_list("document_id", "vector")[: _MOST_COMPARED + 1])
     # Documents of before have vectors of another encoder until they are loaded again.
-    stored = [(pk, bytes(vector)) for pk, vector in listed if len(vector) == BYTES]
+    stored = [(pk, bytes(vector)) for pk, vector in listed if len(vector) == _BYTES]
     if not stored or len(listed) > _MOST_COMPARED:
         return []
-    scores = closeness(embed([query])[0], [vector for _, vector in stored])
+    table = np.frombuffer(b"".join(vector for _, vector in stored), np.float32).reshape(-1, DIMENSIONS)
+    # The cosine of the query with each.
+    scores = map(float, table @ encode_text(query))
     ranked = sorted(zip(scores, (pk for pk, _ in stored), strict=True), key=lambda pair: (-pair[0], pair[1]))
     return [pk for score, pk in ranked[:limit] if score >= _LEAST_ALIKE]
 

@@ -1,9 +1,11 @@
 """The ASGI application that serves a WSGI application: an unfinished request or a slow reader holds no thread."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+import io
+import tempfile
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import ExitStack
-from typing import Any
+from typing import IO, Any
 
 import structlog
 
@@ -14,7 +16,6 @@ from convengine.server.deployment.request_id import HEADER, make_request_id
 from convengine.server.gateway.answer import Answer, Send, make_answer
 from convengine.server.gateway.environ import build_environ
 from convengine.server.gateway.limits import Caller, TooManyUnfinished, TransferLimits, Transfers
-from convengine.server.gateway.request_body import BodyIncomplete, BodyTooLarge, Receive, announced_size, read_body
 from convengine.server.gateway.threads import RequestThreads
 from convengine.server.observability import metrics
 from convengine.server.observability.sampler import sampler
@@ -30,6 +31,9 @@ _INCOMPLETE = "The body is not complete: the connection ended, or its chunks are
 _FORM_BYTES = 64 * 1024
 #: Threads for each probe, which is answered however busy the others are; and the most that wait for one.
 _PROBE_THREADS, _PROBES_QUEUED = 2, 50
+Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+#: A larger body is in a file.
+_IN_MEMORY = 64 * 1024
 
 
 class Gateway:
@@ -128,3 +132,64 @@ def _refuse(scope: Mapping[str, Any], error: ConvEngineError) -> Answer:
     headers += [(b"content-type", b"application/json"), (HEADER.lower().encode(), request_id.encode())]
     log.info("api call refused", code=error.code, path=scope["path"], request_id=request_id)
     return Answer(error.status, headers, dumps(error_body(error)).encode())
+
+
+class BodyIncomplete(Exception):
+    """The connection ended, or a chunk was wrong, before the request was complete."""
+
+
+class BodyTooLarge(Exception):
+    """The body is larger than allowed; `size` is null if it was not announced."""
+
+    def __init__(self, size: int | None) -> None:
+        super().__init__()
+        self.size = size
+
+
+def announced_size(headers: Iterable[tuple[bytes, bytes]], http_version: str = "1.1") -> int | None:
+    """The announced size of the body: 0 without one. Returns None for one that comes in chunks.
+
+    A request of HTTP/2 may have a body although no header says so.
+    """
+    size: int | None = None if http_version.startswith("2") else 0
+    for name, value in headers:
+        if name == b"transfer-encoding":
+            return None
+        if name == b"content-length":
+            size = int(value) if value.isdigit() else None
+    return size
+
+
+async def read_body(
+    receive: Receive, size: int | None, limit: int, transfers: Transfers, caller: Caller, resources: ExitStack
+) -> tuple[IO[bytes], int]:
+    """The body and its size. `resources` closes its file.
+
+    Raises BodyTooLarge, BodyIncomplete, TimeoutError, TooManyUnfinished.
+    """
+    if size == 0:
+        return io.BytesIO(), 0
+    if size is not None and size > limit:
+        raise BodyTooLarge(size)
+    body: IO[bytes] = io.BytesIO()
+    count = 0
+    held = resources.enter_context(transfers.hold_bytes())
+    async with transfers.start(caller) as transfer:
+        while True:
+            message = await receive()
+            if message["type"] == "http.disconnect":
+                raise BodyIncomplete
+            part: bytes = message.get("body", b"")
+            count += len(part)
+            if count > limit:
+                raise BodyTooLarge(None)
+            held.add(len(part))
+            if count > _IN_MEMORY and isinstance(body, io.BytesIO):
+                file = resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
+                file.write(body.getvalue())
+                body = file
+            body.write(part)
+            if not message.get("more_body"):
+                body.seek(0)
+                return body, count
+            transfer.advance(len(part))

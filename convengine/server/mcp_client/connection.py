@@ -4,7 +4,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,8 +15,6 @@ from convengine.engine.extras import describe_missing
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
 from convengine.json_value import Json
-from convengine.server.mcp_client import faults
-from convengine.server.mcp_client.faults import ServerFault
 from convengine.server.mcp_client.mending import CallResult, Mender
 from convengine.server.mcp_client.policy import Target
 
@@ -24,6 +22,18 @@ if TYPE_CHECKING:
     import httpx2
 
 T = TypeVar("T")
+#: Nothing was sent: not allowed, not found, not reachable, or failing too often lately.
+UNAVAILABLE = "MCP_SERVER_UNAVAILABLE"
+#: The session ended during the call; it is unknown whether the tool did its work.
+CONNECTION_LOST = "MCP_CONNECTION_LOST"
+#: The call took too long; it is unknown whether the tool did its work.
+TIMEOUT = "MCP_TIMEOUT"
+#: The server answered with a JSON-RPC error, or with an invalid answer.
+PROTOCOL_ERROR = "MCP_PROTOCOL_ERROR"
+#: The result is larger than a turn keeps.
+TOO_LARGE = "MCP_RESULT_TOO_LARGE"
+#: The tool reported a failure.
+TOOL_FAILED = "MCP_TOOL_FAILED"
 log = structlog.get_logger(__name__)
 #: How much of a line that is no message the log shows.
 _SHOWN = 200
@@ -37,6 +47,36 @@ _MOST_MESSAGE_BYTES = 10 * MAX_BYTES
 _GOODBYE_SECONDS = 3.0
 #: Seconds to connect and to send, and between two events of a stream.
 _HTTP_SECONDS, _SILENT_SECONDS = 30.0, 300.0
+
+
+class ServerFault(Exception):
+    """A call, or a session, failed."""
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+
+
+def cause(error: BaseException) -> BaseException:
+    """The first exception inside groups that is not a group."""
+    return next(_leaves(error), error)
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
+
+
+def text_of(error: BaseException) -> str:
+    """The cause as a text; never empty, and no list of what a validator found."""
+    first = cause(error)
+    if hasattr(first, "errors") and isinstance(first, ValueError):
+        return "The answer is not as the protocol says."
+    return str(first) or type(first).__name__
 
 
 class Connection:
@@ -60,18 +100,16 @@ class Connection:
     async def open(self, seconds: float) -> None:
         """Begin the session. Raises ServerFault."""
         if missing := describe_missing("mcp"):
-            raise ServerFault(faults.UNAVAILABLE, missing)
+            raise ServerFault(UNAVAILABLE, missing)
         self._task = asyncio.create_task(self._live())
         try:
             async with asyncio.timeout(seconds):
                 await asyncio.shield(self._opened)
         except TimeoutError:
             self._task.cancel()
-            raise ServerFault(
-                faults.UNAVAILABLE, f"The session did not begin within {seconds * 1000:.0f} ms."
-            ) from None
+            raise ServerFault(UNAVAILABLE, f"The session did not begin within {seconds * 1000:.0f} ms.") from None
         except Exception as error:
-            raise ServerFault(faults.UNAVAILABLE, faults.text_of(error)) from error
+            raise ServerFault(UNAVAILABLE, text_of(error)) from error
 
     async def tools(self, seconds: float) -> list[Json]:
         """The server's tools as it lists them, all within this time. Raises ServerFault."""
@@ -97,7 +135,7 @@ class Connection:
             text = "\n".join(block.text for block in result.content if getattr(block, "text", None))
             structured = document.get("structuredContent")
             text = text or (dumps(structured) if structured else "")
-            raise ServerFault(faults.TOOL_FAILED, text or "The tool failed without a message.")
+            raise ServerFault(TOOL_FAILED, text or "The tool failed without a message.")
         _check_bounds(document, "result")
         return self._mender.read(tool, document, result.meta)
 
@@ -130,12 +168,12 @@ class Connection:
         except TimeoutError:
             # A server that does not answer may be stuck: the next call gets a new session.
             self.retired = True
-            raise ServerFault(faults.TIMEOUT, f"No answer within {seconds * 1000:.0f} ms.") from None
+            raise ServerFault(TIMEOUT, f"No answer within {seconds * 1000:.0f} ms.") from None
         except MCPError as error:
             raise self._build_fault(error.code, error.message) from error
         except Exception as error:
             self.retired = True
-            raise ServerFault(faults.PROTOCOL_ERROR, faults.text_of(error)) from error
+            raise ServerFault(PROTOCOL_ERROR, text_of(error)) from error
         finally:
             self._running -= 1
             if self.retired:
@@ -146,12 +184,12 @@ class Connection:
 
         if number == CONNECTION_CLOSED or not self.alive:
             self.retired = True
-            return ServerFault(faults.CONNECTION_LOST, "The server ended the session before it answered.")
+            return ServerFault(CONNECTION_LOST, "The server ended the session before it answered.")
         if message == "Session terminated":
             # A restarted server does not know the session, and has done nothing.
             self.retired = True
-            return ServerFault(faults.UNAVAILABLE, "The server does not know the session any more.")
-        return ServerFault(faults.PROTOCOL_ERROR, f"The server refused ({number}): {message}")
+            return ServerFault(UNAVAILABLE, "The server does not know the session any more.")
+        return ServerFault(PROTOCOL_ERROR, f"The server refused ({number}): {message}")
 
     async def _live(self) -> None:
         from mcp import Client
@@ -165,7 +203,7 @@ class Connection:
                 await self._end.wait()
         except BaseException as error:
             if not self._opened.done():
-                self._opened.set_exception(faults.cause(error))
+                self._opened.set_exception(cause(error))
                 # Nobody may be waiting for it any more.
                 self._opened.exception()
         finally:
@@ -197,10 +235,10 @@ class Connection:
 def _check_bounds(value: Json, what: str) -> Json:
     """The value. Raises ServerFault when it is too large or nested too deep for a turn."""
     if is_too_deep(value):
-        raise ServerFault(faults.TOO_LARGE, f"The {what} cannot be kept: {TOO_DEEP}")
+        raise ServerFault(TOO_LARGE, f"The {what} cannot be kept: {TOO_DEEP}")
     size = len(dumps(value).encode())
     if size > MAX_BYTES:
-        raise ServerFault(faults.TOO_LARGE, f"The {what} has {size} bytes; {MAX_BYTES} is the limit.")
+        raise ServerFault(TOO_LARGE, f"The {what} has {size} bytes; {MAX_BYTES} is the limit.")
     return value
 
 

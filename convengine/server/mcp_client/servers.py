@@ -15,9 +15,14 @@ from convengine.engine.turn.rows import McpServer
 from convengine.json_value import Json
 from convengine.server.database.release import release_connections
 from convengine.server.deployment import conf
-from convengine.server.mcp_client import faults
-from convengine.server.mcp_client.connection import Connection
-from convengine.server.mcp_client.faults import ServerFault
+from convengine.server.mcp_client.connection import (
+    PROTOCOL_ERROR,
+    TIMEOUT,
+    UNAVAILABLE,
+    Connection,
+    ServerFault,
+    text_of,
+)
 from convengine.server.mcp_client.mending import CallResult
 from convengine.server.mcp_client.policy import NotAllowed, Policy, Target
 from convengine.server.outgoing.loop import outgoing
@@ -99,7 +104,7 @@ class Pool:
             try:
                 return await work(connection, max(until - self._clock(), 0.001))
             except ServerFault as fault:
-                if fault.code != faults.UNAVAILABLE or opened or attempt == 2:
+                if fault.code != UNAVAILABLE or opened or attempt == 2:
                     raise
         raise AssertionError("unreachable")
 
@@ -114,7 +119,7 @@ class Pool:
             now = self._clock()
             if now < entry.not_before:
                 wait = f"{entry.not_before - now:.1f} s"
-                raise ServerFault(faults.UNAVAILABLE, f"{entry.last_fault} The next attempt is made in {wait}.")
+                raise ServerFault(UNAVAILABLE, f"{entry.last_fault} The next attempt is made in {wait}.")
             entry.connection = connection = Connection(target)
             try:
                 await connection.open(max(seconds, 0.001))
@@ -196,7 +201,7 @@ class McpServers:
             with self._wait():
                 return ServerTools(tuple(self._ask(server, ask, seconds, is_list=True)))
         except Overloaded as error:
-            return ServerTools(error_type=faults.UNAVAILABLE, error_message=str(error))
+            return ServerTools(error_type=UNAVAILABLE, error_message=str(error))
         except ServerFault as fault:
             return ServerTools(error_type=fault.code, error_message=fault.message)
 
@@ -227,15 +232,15 @@ class McpServers:
         try:
             target = self._policy.target(server)
         except NotAllowed as refused:
-            raise ServerFault(faults.UNAVAILABLE, str(refused)) from None
+            raise ServerFault(UNAVAILABLE, str(refused)) from None
         name, outages = f"MCP server {target!r}", self._outages
         if outages and not (self._sessions or pool()).has_session(target) and outages.is_remembered(name):
-            raise ServerFault(faults.UNAVAILABLE, f"It could not be asked within the last {OUTAGE_SECONDS} s.")
+            raise ServerFault(UNAVAILABLE, f"It could not be asked within the last {OUTAGE_SECONDS} s.")
         release_connections()
         try:
             return self._run(target, ask, seconds)
         except ServerFault as fault:
-            if outages and (is_list or fault.code == faults.UNAVAILABLE):
+            if outages and (is_list or fault.code == UNAVAILABLE):
                 outages.remember(name, OUTAGE_SECONDS)
                 release_connections()
             raise
@@ -247,7 +252,7 @@ class McpServers:
         except ServerFault:
             raise
         except TimeoutError as error:
-            raise ServerFault(faults.TIMEOUT, f"No answer within {seconds * 1000:.0f} ms.") from error
+            raise ServerFault(TIMEOUT, f"No answer within {seconds * 1000:.0f} ms.") from error
         except Exception as error:
             # Whatever a server sends, it is the server's fault and never the turn's.
-            raise ServerFault(faults.PROTOCOL_ERROR, faults.text_of(error)) from error
+            raise ServerFault(PROTOCOL_ERROR, text_of(error)) from error

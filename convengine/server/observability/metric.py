@@ -5,6 +5,7 @@ Recording never raises: a turn does not fail because a number cannot be written.
 
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +13,9 @@ from typing import Any
 import structlog
 
 log = structlog.get_logger(__name__)
+#: The maximum number of values that wait to be recorded.
+_MOST = 1000
+_waiting: deque[tuple[Callable[..., None], tuple[Any, ...]]] = deque()
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,3 +130,21 @@ class _Nothing:
 
     def __getattr__(self, name: str) -> Callable[..., None]:
         return lambda *args, **kwargs: None
+
+
+def record_later(record: Callable[..., None], *values: Any) -> None:
+    """Call `record` with these values at the next flush. Thread-safe."""
+    _waiting.append((record, values))
+    if len(_waiting) >= _MOST:
+        flush()
+
+
+def flush() -> None:
+    """Record everything that waits."""
+    while _waiting:
+        try:
+            record, values = _waiting.popleft()
+        except IndexError:
+            # Another thread flushes too.
+            return
+        record(*values)

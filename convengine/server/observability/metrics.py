@@ -1,7 +1,7 @@
 """All metrics of the product. The reference lists each.
 
 `serve` gives the processes of an installation one folder, in which each stores its numbers; a scrape of any of them
-adds them up (convengine/server/observability/scrape.py).
+adds them up (convengine/server/probes/views.py).
 """
 
 from convengine.engine.turn.enums import ToolGroup

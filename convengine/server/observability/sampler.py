@@ -10,7 +10,7 @@ import structlog
 from django.db import connections
 
 from convengine.server.observability import metrics
-from convengine.server.observability.later import flush
+from convengine.server.observability.metric import flush
 
 log = structlog.get_logger(__name__)
 #: Seconds between two samples; Prometheus usually scrapes every 15 to 60.

@@ -12,7 +12,7 @@ from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.turn.session import StepTiming
 from convengine.engine.turn.turn import Turn
 from convengine.server.observability import metrics
-from convengine.server.observability.later import record_later
+from convengine.server.observability.metric import record_later
 from convengine.server.observability.tracing import TurnSpan, tracing
 
 log = structlog.get_logger(__name__)

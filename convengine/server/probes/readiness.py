@@ -3,11 +3,12 @@
 The texts name parts and nothing else: anybody may read them. The log and the metrics have the details.
 """
 
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import structlog
 
@@ -16,7 +17,6 @@ from convengine.server.deployment import conf
 from convengine.server.deployment.redis_client import make_redis_client
 from convengine.server.jobs.processes import EMBEDDED
 from convengine.server.jobs.running import all_jobs
-from convengine.server.probes.bounded import BoundedCheck
 from convengine.server.probes.database_state import DatabaseState
 
 log = structlog.get_logger(__name__)
@@ -24,6 +24,40 @@ log = structlog.get_logger(__name__)
 SECONDS = 1.8
 OK, NO_ANSWER, UNREACHABLE, REFUSED = "ok", "no answer in time", "unreachable", "refuses user or password"
 READ_ONLY, STANDING = "read-only", "all are busy with requests that do not end"
+#: Seconds for which a result is given again, so that nobody can load the database by asking.
+_FRESH = 1.0
+
+
+T = TypeVar("T")
+
+
+class BoundedCheck(Generic[T]):
+    """Work in a thread of its own. While one run hangs, no second one starts."""
+
+    def __init__(self, name: str, work: Callable[[], T]) -> None:
+        self._name, self._work = name, work
+        self._lock = threading.Lock()
+        self._run: Future[T] | None = None
+        self._ended = 0.0
+
+    def start(self) -> "Future[T]":
+        """The run that is under way or has just ended, or a new one."""
+        with self._lock:
+            run = self._run
+            if run is None or (run.done() and time.monotonic() - self._ended > _FRESH):
+                run = self._run = Future()
+                threading.Thread(target=self._do, args=(run,), name=self._name, daemon=True).start()
+            return run
+
+    def _do(self, run: "Future[T]") -> None:
+        try:
+            result = self._work()
+        except BaseException as error:
+            self._ended = time.monotonic()
+            run.set_exception(error)
+        else:
+            self._ended = time.monotonic()
+            run.set_result(result)
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,7 @@ from convengine.server.admin_site.record_columns import badge_column, excerpt_co
 from convengine.server.jobs.outbox import OutboxStatus, send_again
 from convengine.server.webhooks.events import EVENTS
 from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
-from convengine.server.webhooks.send import check_address, wake_sender
-from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.send import check_address, create_secret, wake_sender
 from convengine.server.webhooks.write import create_test
 
 _CHANGE, _RESEND = "ce_webhooks.change_cewebhook", "ce_webhooks.resend_delivery"

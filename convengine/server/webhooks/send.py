@@ -3,8 +3,12 @@
 Attempts and the pauses between them are those of every outbox (`jobs/outbox.py`).
 """
 
+import base64
+import hashlib
+import hmac
+import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
@@ -28,7 +32,6 @@ from convengine.server.outgoing.loop import outgoing, run_in_thread
 from convengine.server.resilience.circuit import Circuit
 from convengine.server.sessions.old_turns import retention_cutoff
 from convengine.server.webhooks.models import TEST, CeWebhook, CeWebhookDelivery
-from convengine.server.webhooks.signature import build_headers
 
 #: A receiver that fails again and again does not hold up the others.
 _POLICY = replace(ONE_ATTEMPT, circuit_breaker_enabled=True, circuit_failure_threshold=10, circuit_open_ms=10_000)
@@ -44,6 +47,8 @@ _TEXTS = {
     ),
     "CIRCUIT_OPEN": "{host} failed too often a moment ago, so it was not called.",
 }
+_PREFIX = "whsec_"
+_SECRET_BYTES = 32
 
 
 def check_address(url: str) -> None:
@@ -187,3 +192,22 @@ RETENTION = Job(
     Nightly(3),
     remove_old_deliveries,
 )
+
+
+def create_secret() -> str:
+    """A new random secret."""
+    return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
+
+
+def build_headers(event_id: str, seconds: int, body: str, known_secrets: Iterable[str]) -> Mapping[str, str]:
+    """The headers of a message; it is signed with every secret, so that a receiver may know either of two."""
+    content = f"{event_id}.{seconds}.{body}".encode()
+    signatures = []
+    for secret in filter(None, known_secrets):
+        digest = hmac.new(base64.b64decode(secret.removeprefix(_PREFIX)), content, hashlib.sha256).digest()
+        signatures.append(f"v1,{base64.b64encode(digest).decode()}")
+    return {
+        "webhook-id": event_id,
+        "webhook-timestamp": str(seconds),
+        "webhook-signature": " ".join(signatures),
+    }

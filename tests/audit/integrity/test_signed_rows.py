@@ -18,7 +18,7 @@ from convengine.server.sessions.models import CeConversation, CeIdempotency, CeP
 from convengine.server.webhooks import send
 from convengine.server.webhooks.events import EVENTS
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
-from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.send import create_secret
 from tests.database import allow_forging
 from tests.threads import DAY, HOUR, Participant, later, travel_desk
 from tests.worlds import set_audit_setting

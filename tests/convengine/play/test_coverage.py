@@ -1,8 +1,7 @@
 """Coverage counts what a configuration has, and what turns reach."""
 
 from convengine.engine.turn.scope import ANY
-from convengine.play.coverage import Coverage, format_coverage, serialize_coverage
-from convengine.play.coverage_page import render_coverage
+from convengine.play.coverage import Coverage, format_coverage, render_coverage, serialize_coverage
 from tests.builders import make_classifier, make_edge, make_intent, make_response, make_rule, make_snapshot
 
 SNAPSHOT = make_snapshot(

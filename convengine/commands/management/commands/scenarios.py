@@ -11,8 +11,7 @@ from django.core.management.base import CommandError
 from convengine.engine.turn.codec import dumps
 from convengine.play import database
 from convengine.play.configurations import LIVE, ConfigurationFile, ConfigurationSource, read_live_configuration
-from convengine.play.coverage import Coverage, format_coverage, serialize_coverage
-from convengine.play.coverage_page import render_coverage
+from convengine.play.coverage import Coverage, format_coverage, render_coverage, serialize_coverage
 from convengine.play.loading import files
 from convengine.play.report_format import as_json, as_junit, format_explanations, format_line, format_totals
 from convengine.play.runner import FAILED, Report, RunOptions, run

@@ -9,7 +9,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.settings import spectacular_settings
 
 from convengine import included_urls
-from convengine.server.api import schema_view
+from convengine.server.api import schema
 from convengine.server.api.schema import complete_document
 
 pytestmark = pytest.mark.django_db
@@ -26,8 +26,8 @@ def written(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
             calls.append(True)
             return {"openapi": "3.0.3", "paths": {}}
 
-    monkeypatch.setattr(schema_view, "_documents", {})
-    monkeypatch.setattr(schema_view.SchemaView, "generator_class", Counting)
+    monkeypatch.setattr(schema, "_documents", {})
+    monkeypatch.setattr(schema.SchemaView, "generator_class", Counting)
     return calls
 
 
@@ -52,7 +52,7 @@ def test_who_has_it_gets_it_not_again(client: Client, written: list[bool]) -> No
 
 
 def test_documents_that_are_read_at_once_leave_the_settings_of_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schema_view, "_documents", {})
+    monkeypatch.setattr(schema, "_documents", {})
     monkeypatch.setattr(spectacular_settings, "TITLE", "Shop")
     view: Any = next(
         pattern.callback for pattern in included_urls.urlpatterns if getattr(pattern, "name", "") == "convengine-schema"

@@ -101,7 +101,7 @@ def test_a_failed_receipt_and_its_event_are_stored_together(
         raise ConnectionError
 
     with monkeypatch.context() as killed:
-        killed.setattr("convengine.server.channels.receipts.store_undelivered_event", die)
+        killed.setattr("convengine.server.channels.send.store_undelivered_event", die)
         with pytest.raises(ConnectionError):
             whatsapp.post(told)
     whatsapp.post(told)

@@ -10,7 +10,7 @@ from django.test import Client
 
 from convengine.server.channels.contract import LONGEST_NAME, Arrival, Incoming, Receipt
 from convengine.server.channels.models import CeChannel, CeChannelMessage
-from convengine.server.channels.receipts import store_receipt
+from convengine.server.channels.send import store_receipt
 from convengine.server.database.sql import database_time
 from convengine.server.jobs.outbox import OutboxStatus
 from convengine.server.queued.models import CeQueuedMessage

@@ -30,7 +30,7 @@ STARTS_THREADS = {
     "convengine/server/outgoing/loop.py": "ports of a turn, `send` and the outbox release first",
     "convengine/server/observability/sampler.py": "nobody waits for it",
     "convengine/server/phrase_models/store.py": "releases",
-    "convengine/server/probes/bounded.py": "its callers are probes, which have no connection",
+    "convengine/server/probes/readiness.py": "its callers are probes, which have no connection",
     "convengine/server/turns/acquire.py": "nobody waits for it",
     "convengine/server/turns/watchdog.py": "nobody waits for it",
 }

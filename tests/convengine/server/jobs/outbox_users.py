@@ -16,7 +16,7 @@ from convengine.server.queued import answer as queued
 from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.webhooks import send as webhooks
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
-from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.send import create_secret
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,7 @@
 
 from prometheus_client import REGISTRY
 
-from convengine.server.observability.later import flush
-from convengine.server.observability.metric import Metric
+from convengine.server.observability.metric import Metric, flush
 
 
 def read(metric: Metric, *values: str, suffix: str = "") -> float:

@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from convengine.server.observability.metric import Counter, Gauge, Histogram
+from convengine.server.observability import metric as module
+from convengine.server.observability.metric import Counter, Gauge, Histogram, flush, record_later
 from tests.convengine.server.observability.readings import read
 
 
@@ -47,3 +48,26 @@ def test_a_number_that_cannot_be_stored_is_lost_and_nothing_fails(monkeypatch: p
     counter.add()
     counter.add()
     assert [*counter._children] == [()]
+
+
+def test_values_are_recorded_in_order_at_the_flush() -> None:
+    flush()
+    recorded: list[int] = []
+    record_later(recorded.append, 1)
+    record_later(recorded.append, 2)
+    assert recorded == []
+
+    flush()
+
+    assert recorded == [1, 2]
+
+
+def test_too_many_are_recorded_without_a_flush(monkeypatch: pytest.MonkeyPatch) -> None:
+    flush()
+    recorded: list[int] = []
+    monkeypatch.setattr(module, "_MOST", 3)
+    for number in range(4):
+        record_later(recorded.append, number)
+
+    assert recorded == [0, 1, 2]
+    flush()

@@ -9,7 +9,7 @@ import pytest
 from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.webhooks.events import EVENTS
 from convengine.server.webhooks.models import CeWebhook
-from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.send import create_secret
 from tests.fakes.http_server import Reply, Server, serving
 
 BUNDLE = Path(__file__).parents[4] / "fixtures/bicycle_workshop.json"

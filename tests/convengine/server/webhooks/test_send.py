@@ -1,5 +1,6 @@
 """Deliveries are sent in order, again after failures, until they are given up; and only where they may go."""
 
+import re
 import time
 import uuid
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from standardwebhooks import Webhook
+from standardwebhooks import Webhook, WebhookVerificationError
 
 from convengine.engine.tools.fault import ToolFault
 from convengine.server.executors.http_client import circuits
@@ -15,18 +16,27 @@ from convengine.server.jobs import outbox, worker
 from convengine.server.jobs.outbox import send_again
 from convengine.server.webhooks import send
 from convengine.server.webhooks.models import CeWebhook, CeWebhookDelivery
-from convengine.server.webhooks.send import check_address, read_oldest_waiting, remove_old_deliveries, send_deliveries
-from convengine.server.webhooks.signature import create_secret
+from convengine.server.webhooks.send import (
+    build_headers,
+    check_address,
+    create_secret,
+    read_oldest_waiting,
+    remove_old_deliveries,
+    send_deliveries,
+)
 from tests.convengine.server.webhooks.conftest import MakeWebhook
 from tests.fakes.http_server import Reply, Server, serving
 from tests.fakes.strangers import at_most
 from tests.pace import allow
+from tests.test_docs import ROOT
 from tests.threads import at
 from tests.worlds import set_audit_setting
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 NOW = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+(READER,) = re.findall(r"```python\n(.*?)```", (ROOT / "docs/webhooks.md").read_text(), re.DOTALL)
+BODY = '{"type":"conversation.ended","data":{"reason":"schön"}}'
 
 
 @pytest.fixture(autouse=True)
@@ -427,3 +437,48 @@ def test_other_refusals_turn_no_webhook_off(
     hook.refresh_from_db()
     row.refresh_from_db()
     assert (hook.is_enabled, hook.deactivated_at, row.status) == (True, None, "PENDING")
+
+
+def test_a_receiver_verifies_it_with_either_of_two_secrets() -> None:
+    new, old = create_secret(), create_secret()
+    headers = dict(build_headers("e1", int(time.time()), BODY, (new, old)))
+
+    assert headers["webhook-signature"].count("v1,") == 2
+    for secret in (new, old):
+        assert Webhook(secret).verify(BODY, headers)["type"] == "conversation.ended"
+    with pytest.raises(WebhookVerificationError):
+        Webhook(create_secret()).verify(BODY, headers)
+
+
+def test_without_a_second_secret_there_is_one_signature() -> None:
+    headers = build_headers("e1", 1, BODY, (create_secret(), ""))
+    assert len(headers["webhook-signature"].split(" ")) == 1
+
+
+@pytest.mark.parametrize("change", ["body", "webhook-id", "webhook-timestamp"])
+def test_what_was_changed_is_not_verified(change: str) -> None:
+    secret = create_secret()
+    headers = dict(build_headers("e1", int(time.time()), BODY, (secret,)))
+    body = BODY.replace("ended", "began") if change == "body" else BODY
+    if change != "body":
+        headers[change] = f"{int(time.time()) - 1}" if change == "webhook-timestamp" else "e2"
+
+    with pytest.raises(WebhookVerificationError):
+        Webhook(secret).verify(body, headers)
+
+
+def test_the_reader_of_the_manual_takes_what_is_signed_and_nothing_else() -> None:
+    names: dict[str, Any] = {}
+    exec(compile(READER, "docs/webhooks.md", "exec"), names)
+    read_event, secret, body = names["read_event"], create_secret(), BODY.encode()
+    now = int(time.time())
+
+    headers = dict(build_headers("e1", now, BODY, (create_secret(), secret)))
+    assert read_event(body, headers, secret)["data"] == {"reason": "schön"}
+    for wrong in (
+        (body + b" ", headers, secret),
+        (body, headers, create_secret()),
+        (body, dict(build_headers("e1", now - 400, BODY, (secret,))), secret),
+    ):
+        with pytest.raises(ValueError, match=r"wrong|too old"):
+            read_event(*wrong)

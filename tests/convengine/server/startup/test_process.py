@@ -10,7 +10,7 @@ from convengine.server.observability import metrics
 from convengine.server.observability.folder import VARIABLE
 from convengine.server.observability.sampler import sampler
 from convengine.server.resilience import waiting
-from convengine.server.startup.process_metrics import WaitingSample, sample_circuits, show_zeros, start_metrics
+from convengine.server.startup.process import WaitingSample, sample_circuits, show_zeros, start_metrics
 from tests.convengine.server.observability.readings import read
 
 
