@@ -28,12 +28,11 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn, once_per_moment
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
-from convengine.engine.understanding.finders import FINDERS
+from convengine.engine.understanding.finders import FINDERS, FoundSpans, add_found_spans
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.kinds.days import find_now
 from convengine.engine.understanding.language import Tables, get_tables, list_languages
 from convengine.engine.understanding.moves import Move, MoveKind
-from convengine.engine.understanding.own_finders import FoundSpans, add_found_spans
 from convengine.engine.understanding.phrases.force import has_request
 from convengine.engine.understanding.phrases.matching import find_same_phrases
 from convengine.engine.understanding.phrases.recorded import match_user_message

@@ -3,17 +3,18 @@
 The weights beside this module are made by `python -m tests.learning`.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from importlib import resources
 
 import numpy as np
+import numpy.typing as npt
 
 from convengine.engine.turn.ports import LearnedPort, LearnedSubject
 from convengine.engine.understanding.encoder import encode, encode_text
 from convengine.engine.understanding.language import list_languages, read_table
-from convengine.engine.understanding.learned import Regression, fit
 from convengine.engine.understanding.words import split_text
 from convengine.json_value import Json
 
@@ -22,6 +23,9 @@ FILE = "sentences.npz"
 NONE = "NONE"
 ASKS = "asks"
 _SHARPNESS = 20
+Matrix = npt.NDArray[np.float32]
+#: The digits of a probability that count. The last bits of a vector depend on the processor; decisions must not.
+_DIGITS = 3
 
 
 class Subject(StrEnum):
@@ -33,6 +37,35 @@ class Subject(StrEnum):
     ASKS = "asks"
     #: Whether a field by its title and question takes whole sentences or a few words.
     TEXTS = "texts"
+
+
+@dataclass(frozen=True, eq=False)
+class Regression:
+    """The weights: one row for each class. The last number of a row is the bias."""
+
+    classes: tuple[str, ...]
+    weights: Matrix
+
+    def rate(self, vector: Matrix) -> Mapping[str, float]:
+        """The probability of each class."""
+        scores = self.weights[:, :-1] @ vector + self.weights[:, -1]
+        powers = np.exp(scores - scores.max())
+        shares = powers / powers.sum()
+        return {name: round(float(share), _DIGITS) for name, share in zip(self.classes, shares, strict=True)}
+
+
+def fit(vectors: Matrix, classes: Sequence[str], sharpness: float) -> Regression:
+    """Learn the class of each row of the vectors. `sharpness`: how closely the examples are followed (C)."""
+    # The libraries of machine learning take a second and 90 MB, and only who learns needs them.
+    from sklearn.linear_model import LogisticRegression
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        learned = LogisticRegression(C=sharpness, max_iter=2000).fit(vectors, classes)
+    weights = np.column_stack([learned.coef_, learned.intercept_])
+    if len(learned.classes_) == 2:  # One row says how much more likely the second class is.
+        weights = np.stack([np.zeros_like(weights[0]), weights[0]])
+    return Regression(tuple(map(str, learned.classes_)), weights.astype(np.float32))
 
 
 def list_sentences(subject: Subject, languages: Collection[str] = ()) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Two values that are one answer: "from the 3rd to the 7th", "2 or 3 hours", "3 or 4pm"."""
+"""Values beside each other: "from the 3rd to the 7th" is one answer, and what touches a value makes it doubtful."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
@@ -8,7 +8,6 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, Phrase
 from convengine.engine.understanding.kinds.days import SINCE, read_day
 from convengine.engine.understanding.kinds.find import starts_inside_number
-from convengine.engine.understanding.kinds.glue import mark_touched
 from convengine.engine.understanding.kinds.picks import PICK, add_picks, choose_offered, get_otherwise
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import (
@@ -22,7 +21,7 @@ from convengine.engine.understanding.span import (
     list_sorts,
     refuse,
 )
-from convengine.engine.understanding.words import cover
+from convengine.engine.understanding.words import Word, cover
 
 #: `means` of a span with two values for one field.
 PAIR = "pair"
@@ -31,6 +30,15 @@ _SORTS = (Sort.DAY, Sort.CLOCK, Sort.MOMENT, Sort.LENGTH)
 _PLAIN_WITH_ANOTHER = ("weekday", "day_only")
 #: Words between the word of a joint and the second value, and before a range.
 _SMALL = ("filler", "range_start")
+#: Values of these are doubtful where something touches them.
+_TOUCHED = (*_SORTS, Sort.NUMBER)
+#: Signs that people write beside a number, and that change nothing.
+_HARMLESS = frozenset(".,!?;:()[]{}\"'*~-+/&|<>_=#…“”„«»·•")
+#: From here on, signs are pictures.
+_FIRST_PICTURE = 0x2600
+_YEARS = range(1000, 3000)
+#: Slots of a day in numbers with blanks, or of its number alone.
+_BARE = frozenset({"day_number", "past"})
 
 
 def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) -> tuple[Span, ...]:
@@ -49,7 +57,7 @@ def join_pairs(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) 
             (parts_of_others if is_part else values).append(span)
         fields = [spec.name for spec in specs if sort in list_sorts(spec)] if values else []
         joined += [*parts_of_others, *_join(chart, _add_halves(chart, values, taken), fields)]
-    return tuple(add_picks(chart, mark_touched(chart, joined), specs))
+    return tuple(add_picks(chart, _mark_touched(chart, joined), specs))
 
 
 def _list_words_of_others(spans: Sequence[Span], sort: Sort) -> set[int]:
@@ -142,6 +150,58 @@ def _find_half(chart: Chart, span: Span, starts: Sequence[int]) -> Span | None:
                 if whole and whole.end == len(words):
                     return Span(span.sort, start, match.end, whole.value)
     return None
+
+
+def _mark_touched(chart: Chart, spans: Sequence[Span]) -> list[Span]:
+    """The spans; a value that something unread touches is marked: "3§", "5 March 1985", "Friday or later"."""
+    starts = {(span.sort, span.start) for span in spans}
+    # In a language without tables, a word that neither the tables nor a value has may change a number.
+    strange = chart.content - cover(spans) if chart.grammar.is_borrowed else ()
+    keys = (chart.words[at].key for at in strange)
+    has_unread = any(key not in chart.grammar.words and key not in chart.grammar.talk for key in keys)
+    plain = cover(span for span in spans if not span.is_weak)
+    return [
+        replace(span, is_touched=True)
+        if span.sort in _TOUCHED
+        and (has_unread or _is_touched(chart, span, starts) or _is_one_of_numbers(chart, span, plain))
+        else span
+        for span in spans
+    ]
+
+
+def _is_one_of_numbers(chart: Chart, span: Span, plain: set[int]) -> bool:
+    """True for a bare day beside another number that is no value: "28 for 96"."""
+    if span.sort is not Sort.DAY or not span.is_weak or _BARE.isdisjoint(span.phrase.slots):
+        return False
+    beside = (*range(max(0, span.start - 2), span.start), *range(span.end, min(len(chart.words), span.end + 2)))
+    return any(chart.words[at].is_number and at not in plain for at in beside)
+
+
+def _is_touched(chart: Chart, span: Span, starts: set[tuple[Sort, int]]) -> bool:
+    """True beside an unknown sign without a blank, and before a year or an alternative that nothing reads."""
+    words, end = chart.words, span.end
+    if span.start and words[span.start].is_glued and _is_unknown(words[span.start - 1]):
+        return True
+    if end == len(words):
+        return False
+    if words[end].is_glued and _is_unknown(words[end]):
+        return True
+    if span.sort in (Sort.DAY, Sort.MOMENT) and words[end].is_number and int(words[end].key) in _YEARS:
+        return len(words[end].key) == 4 and (span.sort, end) not in starts
+    return _has_alternative(chart, span, starts)
+
+
+def _is_unknown(word: Word) -> bool:
+    return word.is_sign and word.key[0] not in _HARMLESS and ord(word.key[0]) < _FIRST_PICTURE
+
+
+def _has_alternative(chart: Chart, span: Span, starts: set[tuple[Sort, int]]) -> bool:
+    """True for the "tomorrow" of "tomorrow or later": what stands behind the "or" is no value."""
+    match = None if chart.words[span.end].is_sign else chart.match_longest("alternative", span.end)
+    if match is None or match.end == len(chart.words) or chart.words[match.end].is_sign:
+        return False
+    is_one_word = any(cue.end > match.end for name in ("filler", "least") for cue in chart.match(name, span.end))
+    return not is_one_word and not any((sort, match.end) in starts for sort in _TOUCHED)
 
 
 def resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from convengine.engine.understanding.learned import fit
+from convengine.engine.understanding.sentences import fit
 
 
 @pytest.mark.parametrize("classes", [["low", "high"], ["low", "high", "middle"]])

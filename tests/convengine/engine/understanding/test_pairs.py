@@ -6,9 +6,9 @@ import pytest
 
 from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.understanding.field import field_spec
+from convengine.engine.understanding.finders import FoundSpanFinder
 from convengine.engine.understanding.grammar import Phrase
 from convengine.engine.understanding.kinds.pairs import PAIR, resolve
-from convengine.engine.understanding.own_finders import FoundSpanFinder
 from convengine.engine.understanding.span import Situation, Sort, Span
 from convengine.json_value import Json
 from tests.convengine.engine.understanding.test_persons import read
