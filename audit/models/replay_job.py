@@ -5,10 +5,11 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from convengine.server.jobs.background_runs import BackgroundRun
 from convengine.server.sessions.models import CeConversation
 
 
-class CeReplayJob(models.Model):
+class CeReplayJob(BackgroundRun):
     """One replay of turns of a conversation. It is removed with the conversation, or after some days."""
 
     class Mode(models.TextChoices):

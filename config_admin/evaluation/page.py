@@ -12,9 +12,10 @@ from django.urls import reverse
 from config_admin.editing.links import find_readable_url
 from config_admin.evaluation.matrix import Matrix, build_matrix
 from config_admin.evaluation.models import CeEvaluation
-from config_admin.evaluation.runs import KEPT, EvaluationBusy, evaluations, start_evaluation
+from config_admin.evaluation.runs import KEPT, evaluations, start_evaluation
 from config_admin.test_cases.run_pages import RUN
 from config_admin.validation.labels import row_name
+from convengine.engine.errors import ReplayBusy
 from convengine.engine.text.compare import code, storable
 from convengine.engine.turn import rows
 from convengine.engine.turn.labels import code_label, format_percent
@@ -46,7 +47,7 @@ def show(request: HttpRequest) -> HttpResponse:
         require_right(request, RUN)
         try:
             return _start(request)
-        except (EvaluationBusy, EvaluationError, ValueError) as refused:
+        except (ReplayBusy, EvaluationError, ValueError) as refused:
             problem = str(refused)
     evaluations.mark_lost()
     context = {
