@@ -76,8 +76,7 @@ class Command(ExactCommand):
                 self._print([format_line(reports[-1]), *format_explanations(reports[-1])])
 
         run = create_run(name, selection, getuser())
-        for _ in iterate_run(run.pk, note):
-            pass
+        list(iterate_run(run.pk, note))
         run.refresh_from_db()
         if junit := options["junit"]:
             junit.parent.mkdir(parents=True, exist_ok=True)
