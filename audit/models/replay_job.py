@@ -5,8 +5,11 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
-from convengine.server.jobs.background_runs import BackgroundRun
+from convengine.server.jobs.background_runs import BackgroundRun, RunStatus
 from convengine.server.sessions.models import CeConversation
+
+#: Nobody cancels a replay.
+REPLAY_STATUSES = [choice for choice in RunStatus.choices if choice[0] != RunStatus.CANCELLED]
 
 
 class CeReplayJob(BackgroundRun):
@@ -18,15 +21,6 @@ class CeReplayJob(BackgroundRun):
         RECORDED = "RECORDED", "On the release of each turn, where nothing may differ"
         WHAT_IF = "WHAT_IF", "On another release, with the recorded answers"
 
-    class Status(models.TextChoices):
-        """The status of the replay."""
-
-        PENDING = "PENDING", "Waiting"
-        RUNNING = "RUNNING", "Running"
-        DONE = "DONE", "Done"
-        FAILED = "FAILED", "Failed"
-        LOST = "LOST", "Process lost"
-
     replay_id = models.UUIDField("id", primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
         CeConversation, models.CASCADE, related_name="+", help_text="The conversation to replay."
@@ -37,7 +31,7 @@ class CeReplayJob(BackgroundRun):
     )
     mode = models.TextField(choices=Mode.choices, help_text="The release of the replay.")
     asked = models.JSONField("request", help_text="The requested turns, release and expectations.")
-    status = models.TextField(choices=Status.choices, default=Status.PENDING, help_text="The progress.")
+    status = models.TextField(choices=REPLAY_STATUSES, default=RunStatus.PENDING, help_text="The progress.")
     result = models.JSONField(null=True, help_text="Turns, failures and differences. Empty until it is finished.")
     error = models.TextField(default="", blank=True, help_text="Why there is no result.")
     created_at = models.DateTimeField("created", help_text="When it was requested.")

@@ -13,17 +13,19 @@ from audit.access_log.write import log_access
 from audit.api.access_scope import find_readable_conversation
 from audit.api.run_view import RunView, get_key, get_run, name_owner
 from audit.models import CeAccessLog, CeReplayJob
+from audit.models.replay_job import REPLAY_STATUSES
 from audit.replay.jobs import replays, start_job
 from audit.replay.replay import MAX_TURNS, get_current_release
 from convengine.engine.errors import ReplayNotOffered, RequestInvalid
 from convengine.server.api.schema import extend_schema
 from convengine.server.api.serializers import ClosedSerializer, StrictTextField, StrictUuidField, quote_value
 from convengine.server.interfaces.configuration import configuration
+from convengine.server.jobs.background_runs import RunStatus
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
 _BIGGEST = 2**31 - 1
 MISS_POLICIES = ["FAIL"]
-MODES, STATUSES = CeReplayJob.Mode.values, CeReplayJob.Status.values
+MODES, STATUSES = CeReplayJob.Mode.values, [value for value, _ in REPLAY_STATUSES]
 _NOTHING: Mapping[str, Any] = {"passed": None, "turns": [], "assertionFailures": [], "diff": []}
 _SCRIPT = (
     "Messages with a scripted world around them are a scenario file: `convengine test` runs it, and "
@@ -227,6 +229,6 @@ def _job_document(job: CeReplayJob) -> dict[str, Any]:
         "createdAt": job.created_at,
         "startedAt": job.started_at,
         "finishedAt": job.finished_at,
-        "message": failed if job.status == CeReplayJob.Status.FAILED else job.error or None,
+        "message": failed if job.status == RunStatus.FAILED else job.error or None,
         **(job.result or _NOTHING),
     }
