@@ -19,7 +19,7 @@ def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
     django.setup()
     from config_admin.test_cases.documents import store_test
-    from config_admin.test_cases.runs import Selection, create_run, perform_run
+    from config_admin.test_cases.runs import Selection, create_run, test_runs
     from convengine.play import database
     from convengine.server.deployment.folders import find_shipped
     from convengine.server.interfaces.configuration import ConfigurationName, configuration_files
@@ -31,7 +31,7 @@ def main() -> int:
             store_test({"title": f"Test {number}", "turns": messages}, editor="bench")
         run = create_run(ConfigurationName("live"), Selection(), "bench")
         began = time.monotonic()
-        perform_run(run.pk)
+        test_runs.run(run.pk)
         seconds = time.monotonic() - began
         run.refresh_from_db()
     per_thousand = seconds / run.turns * 1000

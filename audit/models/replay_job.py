@@ -5,10 +5,14 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from convengine.server.jobs.background_runs import BackgroundRun, RunStatus
 from convengine.server.sessions.models import CeConversation
 
+#: Nobody cancels a replay.
+REPLAY_STATUSES = [choice for choice in RunStatus.choices if choice[0] != RunStatus.CANCELLED]
 
-class CeReplayJob(models.Model):
+
+class CeReplayJob(BackgroundRun):
     """One replay of turns of a conversation. It is removed with the conversation, or after some days."""
 
     class Mode(models.TextChoices):
@@ -16,15 +20,6 @@ class CeReplayJob(models.Model):
 
         RECORDED = "RECORDED", "On the release of each turn, where nothing may differ"
         WHAT_IF = "WHAT_IF", "On another release, with the recorded answers"
-
-    class Status(models.TextChoices):
-        """The status of the replay."""
-
-        PENDING = "PENDING", "Waiting"
-        RUNNING = "RUNNING", "Running"
-        DONE = "DONE", "Done"
-        FAILED = "FAILED", "Failed"
-        LOST = "LOST", "Process lost"
 
     replay_id = models.UUIDField("id", primary_key=True, default=uuid.uuid4, editable=False)
     conversation = models.ForeignKey(
@@ -36,7 +31,7 @@ class CeReplayJob(models.Model):
     )
     mode = models.TextField(choices=Mode.choices, help_text="The release of the replay.")
     asked = models.JSONField("request", help_text="The requested turns, release and expectations.")
-    status = models.TextField(choices=Status.choices, default=Status.PENDING, help_text="The progress.")
+    status = models.TextField(choices=REPLAY_STATUSES, default=RunStatus.PENDING, help_text="The progress.")
     result = models.JSONField(null=True, help_text="Turns, failures and differences. Empty until it is finished.")
     error = models.TextField(default="", blank=True, help_text="Why there is no result.")
     created_at = models.DateTimeField("created", help_text="When it was requested.")

@@ -5,11 +5,11 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
-from convengine.server.jobs.background_runs import OPEN, RunStatus
+from convengine.server.jobs.background_runs import BackgroundRun, RunStatus
 from convengine.server.sessions.models import CeConversation
 
 
-class CeWhatIf(models.Model):
+class CeWhatIf(BackgroundRun):
     """One run over stored conversations. It is removed after a week."""
 
     class Base(models.TextChoices):
@@ -62,10 +62,6 @@ class CeWhatIf(models.Model):
 
     def __str__(self) -> str:
         return f"what if {self.title}"
-
-    @property
-    def is_open(self) -> bool:
-        return self.status in OPEN
 
 
 class CeWhatIfTurn(models.Model):

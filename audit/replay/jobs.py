@@ -5,8 +5,7 @@ and failures.
 """
 
 import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from audit.models import CeErasure, CeReplayJob
@@ -18,12 +17,9 @@ from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.json_value import Json
-from convengine.server.database.release import release_connections
 from convengine.server.database.unreadable import read_rows
 from convengine.server.jobs.background_runs import BackgroundRuns
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
-
-replays = BackgroundRuns(CeReplayJob, "replay", waiting=100)
 
 
 def start_job(job: CeReplayJob) -> None:
@@ -38,24 +34,11 @@ def start_job(job: CeReplayJob) -> None:
             raise ConversationNotFound("The data of this conversation was erased, so it cannot be replayed.")
 
     try:
-        replays.start(job, run_job, refuse_erased)
+        replays.start(job, refuse_erased)
     except ReplayBusy:
         if not CeConversation.objects.filter(pk=job.conversation_id).exists():
             raise ConversationNotFound() from None
         raise
-
-
-def run_job(key: uuid.UUID) -> None:
-    """Run a waiting replay to its end. A failure is in its row, never raised."""
-    with replays.perform(key, lambda error: f"{type(error).__name__}: {error}") as job:
-        if job is not None:
-            replays.report(key, result=run_job_turns(job, lambda: _report(key)))
-
-
-def _report(key: uuid.UUID) -> None:
-    """Raises RunEnded when the replay was erased with its conversation, or counted as lost."""
-    replays.report(key)
-    release_connections()
 
 
 #: Intent and state of a turn that failed.
@@ -66,8 +49,8 @@ _EXPECTED = {"expectedIntent": "intent", "expectedState": "state"}
 _CALL = 500
 
 
-def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Json]:
-    """Run the turns one after the other, with `goes_on` after each: `passed`, `turns`, `assertionFailures`, `diff`."""
+def _run_turns(job: CeReplayJob) -> None:
+    """Run the turns one after the other, and store `passed`, `turns`, `assertionFailures`, `diff`."""
     turns: list[dict[str, Json]] = []
     failed, diff = [], []
     for index, turn_no in enumerate(job.asked["turns"]):
@@ -81,9 +64,15 @@ def run_job_turns(job: CeReplayJob, goes_on: Callable[[], None]) -> dict[str, Js
         failed += [f"turn {index}: {text}" for text in _find_failures(outcome)]
         if outcome and (difference := _difference_document(outcome)):
             diff.append({"turnIndex": index, "turnNo": turn_no, **difference})
-        goes_on()
+        replays.report(job.pk)
     failed += [text for expected in job.asked["expectations"] for text in _find_unmet(expected, turns)]
-    return {"passed": not failed, "turns": turns, "assertionFailures": failed, "diff": diff}
+    result = {"passed": not failed, "turns": turns, "assertionFailures": failed, "diff": diff}
+    replays.report(job.pk, result=result)
+
+
+replays = BackgroundRuns(
+    CeReplayJob, "replay", _run_turns, lambda error, key: f"{type(error).__name__}: {error}", most=101
+)
 
 
 def _describe_turn(outcome: Replay | None) -> dict[str, Json]:

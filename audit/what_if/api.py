@@ -13,7 +13,7 @@ from audit.access_log.write import log_access
 from audit.api.parameters import read_choice, read_number, require_valid
 from audit.api.run_view import BlankAsNullField, RunView, get_key, get_run, name_owner
 from audit.models import CeAccessLog, CeWhatIf
-from audit.replay.serializers import WholeNumberField
+from audit.replay.view import WholeNumberField
 from audit.search.form import FindForm
 from audit.what_if.jobs import DEFAULT_LAST, read_comparison, start_run, what_ifs
 from audit.what_if.results import GROUPS, PAGE, count_differences, read_groups, select_results, show_turns

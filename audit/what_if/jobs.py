@@ -4,9 +4,7 @@ The process reports how far it is; a silent run is lost. A run stores keys of tu
 turns that they show again, so that nothing of people is stored twice.
 """
 
-import time
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from django.db import transaction
@@ -14,27 +12,22 @@ from django.db import transaction
 from audit.models import CeErasure, CeWhatIf, CeWhatIfTurn
 from audit.search.form import FindForm
 from audit.search.query import SearchQuery
-from audit.what_if.difference import DifferenceKind
-from audit.what_if.engine import ComparedTurn, ConfigurationPair
+from audit.what_if.engine import ComparedTurn, ConfigurationPair, DifferenceKind
 from audit.what_if.selection import TurnKey, select_turns
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
-from convengine.server.database.release import release_connections
 from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
-from convengine.server.jobs.background_runs import BackgroundRuns
+from convengine.server.jobs.background_runs import BackgroundRuns, in_parts
 from convengine.server.sessions.models import CeConversation
 
 #: The filters of conversations, of those of the search.
 FILTERS = ("id", "q", "intent", "state", "feedback", "release", "since", "until")
 #: How many conversations a run takes if nothing else is said.
 DEFAULT_LAST = 1000
-what_ifs = BackgroundRuns(CeWhatIf, "what-if run", waiting=20)
-#: Seconds between two reports of the progress, and the most turns between them.
-_REPORT, _BATCH = 1.0, 200
-#: How long the turn of another thread may take, in seconds: the interpreter is given away after each turn.
-_PAUSE = 0.0005
+#: The most turns between two reports of the progress.
+_BATCH = 200
 _NOTE = 300
 
 
@@ -44,7 +37,7 @@ def start_run(run: CeWhatIf) -> None:
     Raises LookupError for a configuration that does not exist, and ValueError for an unreadable name.
     """
     run.title = describe_configuration(run)
-    what_ifs.start(run, run_job)
+    what_ifs.start(run)
 
 
 def describe_configuration(run: CeWhatIf) -> str:
@@ -83,20 +76,13 @@ def read_search(run: CeWhatIf) -> SearchQuery:
     return form.search(run.workspace_id)
 
 
-def run_job(key: uuid.UUID) -> None:
-    """Run a waiting what-if run to its end. A failure is in its row, never raised."""
-    with what_ifs.perform(key, lambda error: _describe_failure(key, error)) as run:
-        if run is not None:
-            _run(run)
-
-
-def _describe_failure(key: uuid.UUID, error: Exception) -> str:
+def _describe_failure(error: Exception, key: Any) -> str:
     if isinstance(error, LookupError) and str(error):
         return str(error)
     return f"The run failed. The server log has the details under {key}."
 
 
-def _run(run: CeWhatIf) -> None:
+def _compare(run: CeWhatIf) -> None:
     """Compare the turns of a run, and store what is not the same, with the progress after each part."""
     comparison = read_comparison(run)
     keys = select_turns(read_search(run), run.last)
@@ -107,26 +93,13 @@ def _run(run: CeWhatIf) -> None:
         hashes=hash_configurations(comparison),
     )
     done = 0
-    for results in _in_reports(comparison.compare_turns(keys)):
+    for results in in_parts(comparison.compare_turns(keys), _BATCH):
         done += len(results)
         _store_results(run, results)
         what_ifs.report(run.pk, done=done)
-        release_connections()
 
 
-def _in_reports(results: Iterator[ComparedTurn]) -> Iterator[list[ComparedTurn]]:
-    """The results in parts that took about a second, or have _BATCH results."""
-    part: list[ComparedTurn] = []
-    began = time.monotonic()
-    for result in results:
-        part.append(result)
-        if time.monotonic() - began >= _REPORT or len(part) >= _BATCH:
-            yield part
-            part, began = [], time.monotonic()
-        # Turns of other threads come first.
-        time.sleep(_PAUSE)
-    if part:
-        yield part
+what_ifs = BackgroundRuns(CeWhatIf, "what-if run", _compare, _describe_failure, most=21)
 
 
 def _store_results(run: CeWhatIf, results: Sequence[ComparedTurn]) -> None:

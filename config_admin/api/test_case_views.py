@@ -11,9 +11,9 @@ from rest_framework.response import Response
 from config_admin.api.release_views import IF_NONE_MATCH, ReleaseView
 from config_admin.test_cases.documents import TestRefused, describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
-from config_admin.test_cases.runs import RunBusy, Selection, read_results, start_run, take_page, test_runs
+from config_admin.test_cases.runs import Selection, read_results, start_run, take_page, test_runs
 from config_admin.test_cases.transfer import ImportReport
-from convengine.engine.errors import RequestInvalid
+from convengine.engine.errors import ReplayBusy, RequestInvalid
 from convengine.engine.text.compare import storable
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.server.admin_site.configuration_choice import read_name
@@ -176,8 +176,8 @@ class TestRunsView(ReleaseView):
             raise RequestInvalid(fields={"configuration": [str(refused)]}) from refused
         try:
             run = start_run(name, selection, f"API key {request.auth}")
-        except RunBusy as busy:
-            raise RequestInvalid(str(busy)) from busy
+        except ReplayBusy as busy:
+            raise RequestInvalid(busy.message) from busy
         return Response(TestRunSerializer(run).data, 202)
 
 

@@ -2,10 +2,10 @@
 
 from django.db import models
 
-from convengine.server.jobs.background_runs import OPEN, RunStatus
+from convengine.server.jobs.background_runs import BackgroundRun, RunStatus
 
 
-class CeEvaluation(models.Model):
+class CeEvaluation(BackgroundRun):
     """An evaluation of a configuration: a cross-validation of its phrases, or labelled messages of a file."""
 
     evaluation_id = models.BigAutoField(primary_key=True)
@@ -38,11 +38,6 @@ class CeEvaluation(models.Model):
 
     def __str__(self) -> str:
         return f"Evaluation {self.pk}"
-
-    @property
-    def is_open(self) -> bool:
-        """True until it ends."""
-        return self.status in OPEN
 
     @property
     def percent(self) -> int:

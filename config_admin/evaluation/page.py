@@ -1,6 +1,7 @@
 """The pages *Tests › Understanding*: start an evaluation, follow it, and read what is confused with what."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlencode
 
@@ -10,11 +11,11 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 
 from config_admin.editing.links import find_readable_url
-from config_admin.evaluation.matrix import Matrix, build_matrix
 from config_admin.evaluation.models import CeEvaluation
-from config_admin.evaluation.runs import KEPT, EvaluationBusy, evaluations, start_evaluation
+from config_admin.evaluation.runs import KEPT, evaluations, start_evaluation
 from config_admin.test_cases.run_pages import RUN
 from config_admin.validation.labels import row_name
+from convengine.engine.errors import ReplayBusy
 from convengine.engine.text.compare import code, storable
 from convengine.engine.turn import rows
 from convengine.engine.turn.labels import code_label, format_percent
@@ -30,6 +31,8 @@ from convengine.server.admin_site.pages import SidebarEntry, page
 _LARGEST_FILE, _MOST_MESSAGES = 5_000_000, 20_000
 #: Pairs of a page, messages of each, messages of a list, and intents.
 _PAIRS, _EXAMPLES, _LISTED, _INTENTS = 20, 3, 20, 50
+#: Intents that the matrix has at most.
+MOST_IN_MATRIX = 50
 _ACCEPT = ".csv,.jsonl,.yaml,.yml"
 
 
@@ -46,7 +49,7 @@ def show(request: HttpRequest) -> HttpResponse:
         require_right(request, RUN)
         try:
             return _start(request)
-        except (EvaluationBusy, EvaluationError, ValueError) as refused:
+        except (ReplayBusy, EvaluationError, ValueError) as refused:
             problem = str(refused)
     evaluations.mark_lost()
     context = {
@@ -173,53 +176,41 @@ class _Results:
             "pair": self._pair and tuple(map(self._name, self._pair)),
         }
         if intents:
-            matrix = build_matrix(intents)
+            confusions, most, shown = intents["confusions"], _PAIRS, _EXAMPLES
+            if self._pair:
+                confusions = [each for each in confusions if (each["intent"], each["decision"]) == self._pair]
+                most, shown = len(confusions), max((each["count"] for each in confusions), default=0)
             parts |= {
                 "is_measured": True,
-                "confusions": self._list_confusions(intents["confusions"]),
-                "more_pairs": self._find_next(len(intents["confusions"]), _PAIRS, "confusions"),
-                "pair_count": len(intents["confusions"]),
-                "matrix": matrix and self._describe_matrix(matrix),
-                "undecided": list(map(self._describe_message, self._take(intents["undecided"], "undecided", _LISTED))),
-                "undecided_count": len(intents["undecided"]),
-                "more_undecided": self._find_next(len(intents["undecided"]), _LISTED, "undecided"),
-                "intents": [
-                    {**each, "name": self._name(each["intent"]), "wrong": each["claimed"] - each["right"],
-                     "shares": [_percent(each.get(name)) for name in ("precision", "recall", "f1")]}
-                    for each in self._take(intents["intents"], "intents", _INTENTS)
-                ],
-                "intent_count": len(intents["intents"]),
-                "more_intents": self._find_next(len(intents["intents"]), _INTENTS, "intents"),
+                "confusions": self._take(
+                    "confusions", confusions, most, lambda each: self._describe_confusion(each, shown)
+                ),
+                "matrix": build_matrix(intents, self._name),
+                "undecided": self._take("undecided", intents["undecided"], _LISTED, self._describe_message),
+                "intents": self._take("intents", intents["intents"], _INTENTS, self._describe_intent),
                 "strange": intents["noneOfThem"],
-            }  # fmt: skip
+            }
         if fields:
             parts |= {
                 "fields": [{**each, "name": self._name(each["intent"])} for each in fields["fields"]],
-                "faults": self._take(fields["faults"], "faults", _LISTED),
-                "fault_count": len(fields["faults"]),
-                "more_faults": self._find_next(len(fields["faults"]), _LISTED, "faults"),
+                "faults": self._take("faults", fields["faults"], _LISTED, dict),
             }
         return parts
 
     def _name(self, intent: str) -> str:
         return self._names.get(code(intent)) or (code_label(intent) if intent else "None of them")
 
-    def _take(self, entries: Sequence[Any], shown: str, most: int) -> Sequence[Any]:
-        """The page of a list that is chosen; the first one of the others."""
-        start = self._after if self._lists == shown else 0
-        return entries[start : start + most]
+    def _take(
+        self, name: str, entries: Sequence[Any], most: int, describe: Callable[[Any], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """A page of a list: the chosen one, of other lists the first. `next`: where the next one begins; 0 for none."""
+        start = self._after if self._lists == name and not self._pair else 0
+        end, total = start + most, len(entries)
+        return {"entries": [describe(each) for each in entries[start:end]], "count": total, "next": end * (end < total)}
 
-    def _find_next(self, total: int, most: int, shown: str) -> int:
-        """Where the next page of a list begins; 0 for the last one."""
-        start = self._after if self._lists == shown else 0
-        return start + most if start + most < total else 0
-
-    def _list_confusions(self, confusions: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The chosen pair with all its messages, else a page of pairs with some of each."""
-        if self._pair:
-            chosen = [each for each in confusions if (each["intent"], each["decision"]) == self._pair]
-            return [self._describe_confusion(each, each["count"]) for each in chosen]
-        return [self._describe_confusion(each, _EXAMPLES) for each in self._take(confusions, "confusions", _PAIRS)]
+    def _describe_intent(self, each: Mapping[str, Any]) -> dict[str, Any]:
+        shares = [_percent(each.get(name)) for name in ("precision", "recall", "f1")]
+        return {**each, "name": self._name(each["intent"]), "wrong": each["claimed"] - each["right"], "shares": shares}
 
     def _describe_confusion(self, confusion: Mapping[str, Any], most: int) -> dict[str, Any]:
         return {
@@ -227,7 +218,7 @@ class _Results:
             "decided": self._name(confusion["decision"]),
             "count": confusion["count"],
             "messages": [self._describe_message(each) for each in confusion["messages"][:most]],
-            "query": self._build_query(confusion["intent"], confusion["decision"]),
+            "query": _build_query(confusion["intent"], confusion["decision"]),
             "more": max(0, confusion["count"] - most),
         }
 
@@ -255,27 +246,55 @@ class _Results:
     def _link(self, phrase_id: int | None) -> str:
         return "" if phrase_id is None else find_readable_url(self._request, rows.Classifier.table, phrase_id)
 
-    def _describe_matrix(self, matrix: Matrix) -> dict[str, Any]:
+
+def _build_query(intent: str, decided: str) -> str:
+    return urlencode({"intent": intent, "decision": decided})
+
+
+def build_matrix(intents: Mapping[str, Any], name: Callable[[str], str]) -> dict[str, Any] | None:
+    """The confused intents of a document as rows, what they were taken for as columns. Returns None without confusions.
+
+    `weight`, 0 to 4: how much of the most frequent confusion. `more`: the intents that others are confused more often
+    than, which are not shown.
+    """
+    counts = {(each["intent"], each["decision"]): each["count"] for each in intents["confusions"] if each["intent"]}
+    if not counts:
+        return None
+    ordered, most = _order_confused(counts), max(counts.values())
+    shown = ordered[:MOST_IN_MATRIX]
+    counts |= {(each["intent"], each["intent"]): each["right"] for each in intents["intents"]}
+
+    def describe(intent: str, decided: str) -> dict[str, Any]:
+        count, is_right = counts.get((intent, decided), 0), intent == decided
         return {
-            "columns": [self._name(intent) for intent in matrix.intents],
-            "rows": [
-                {
-                    "name": self._name(intent),
-                    "cells": [
-                        {
-                            "count": cell.times,
-                            "weight": cell.weight,
-                            "is_right": cell.is_right,
-                            "query": "" if cell.is_right else self._build_query(intent, cell.decided),
-                            "label": f"{self._name(intent)}, taken for {self._name(cell.decided)}: {cell.times}",
-                        }
-                        for cell in cells
-                    ],
-                }
-                for intent, cells in matrix.rows
-            ],
-            "more": matrix.more,
+            "count": count,
+            "weight": 0 if is_right else -(-4 * count // most),
+            "is_right": is_right,
+            "query": "" if is_right else _build_query(intent, decided),
+            "label": f"{name(intent)}, taken for {name(decided)}: {count}",
         }
 
-    def _build_query(self, intent: str, decided: str) -> str:
-        return urlencode({"intent": intent, "decision": decided})
+    return {
+        "columns": [name(intent) for intent in shown],
+        "rows": [{"name": name(each), "cells": [describe(each, decided) for decided in shown]} for each in shown],
+        "more": len(ordered) - len(shown),
+    }
+
+
+def _order_confused(counts: Mapping[tuple[str, str], int]) -> list[str]:
+    """Begin with the most frequent confusion; the next intent is the one that is confused most with those before it."""
+    links: dict[str, Counter[str]] = {}
+    for (intent, decided), count in counts.items():
+        for each, other in ((intent, decided), (decided, intent)):
+            links.setdefault(each, Counter())[other] += count
+    rest = dict.fromkeys(sorted(links, key=lambda intent: (-links[intent].total(), intent)), 0)
+    ordered: list[str] = []
+    while rest:
+        # Of equally linked ones the most confused, which comes first.
+        chosen = max(rest, key=lambda intent: rest[intent])
+        del rest[chosen]
+        ordered.append(chosen)
+        for other, count in links[chosen].items():
+            if other in rest:
+                rest[other] += count
+    return ordered

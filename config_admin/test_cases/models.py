@@ -7,7 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from convengine.server.interfaces.sealed_states import SealedStateModel
-from convengine.server.jobs.background_runs import OPEN, RunStatus
+from convengine.server.jobs.background_runs import BackgroundRun, RunStatus
 
 
 class CeTestCase(models.Model):
@@ -69,7 +69,7 @@ class CeTestCaseTag(models.Model):
         return self.tag
 
 
-class CeTestRun(SealedStateModel):
+class CeTestRun(SealedStateModel, BackgroundRun):
     """Tests on one state of a configuration."""
 
     SEALED: ClassVar[Sequence[str]] = (
@@ -115,11 +115,6 @@ class CeTestRun(SealedStateModel):
     @property
     def done(self) -> int:
         return self.passed + self.failed
-
-    @property
-    def is_open(self) -> bool:
-        """True until it ends."""
-        return self.status in OPEN
 
 
 class CeTestResult(SealedStateModel):

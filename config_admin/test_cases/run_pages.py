@@ -13,6 +13,7 @@ from config_admin.test_cases.documents import TestRefused, split_tags
 from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
 from config_admin.test_cases.runs import Selection, count_tags, list_folders, read_results, start_run, test_runs
 from config_admin.validation.labels import row_name
+from convengine.engine.errors import ReplayBusy
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.play.expectations import EXPECTATIONS
 from convengine.play.schema import shorten_json
@@ -52,7 +53,7 @@ def start(request: HttpRequest, configuration: str, selection: Selection, back: 
     """Start a run and open its page; a refusal is told on the page `back`."""
     try:
         run = start_run(read_name_for(request, configuration), selection, request.user.get_username())
-    except ValueError as refused:
+    except (ReplayBusy, ValueError) as refused:
         messages.error(request, str(refused))
         return HttpResponseRedirect(back)
     return HttpResponseRedirect(run_url(run.pk))
@@ -71,7 +72,7 @@ def choose_view(request: HttpRequest) -> HttpResponse:
             if not selection.query().exists():
                 raise TestRefused("No test has these tags in this folder.")
             return HttpResponseRedirect(run_url(start_run(name, selection, request.user.get_username()).pk))
-        except ValueError as refused:
+        except (ReplayBusy, ValueError) as refused:
             problem = str(refused)
     context = {
         "title": "Run tests",

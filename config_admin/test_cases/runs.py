@@ -20,27 +20,16 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.database.release import release_connections
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
-from convengine.server.jobs.background_runs import OPEN, BackgroundRuns, RunStatus
-from convengine.server.jobs.running import get_lease_end
+from convengine.server.jobs.background_runs import OPEN, BackgroundRuns, in_parts
 
 M = TypeVar("M", bound=Model)
 log = structlog.get_logger(__name__)
-test_runs = BackgroundRuns(CeTestRun, "test run", waiting=100)
-#: Tests that are read at once, and the seconds after which results are stored at the latest.
-_BATCH, _STORED_AFTER = 100, 1.0
-#: How long the interpreter is given away after each test, in seconds.
-_PAUSE = 0.0005
+#: Tests that are read and stored at once.
+_BATCH = 100
 #: Entries of a page; folders and tags that a page offers.
 PAGE, _OFFERED = 100, 200
 #: Runs whose results all stay; of older ones only the last pass of each test stays.
 KEPT = 50
-
-
-class RunBusy(ValueError):
-    """Too many runs are waiting."""
-
-    def __init__(self) -> None:
-        super().__init__("Too many test runs are waiting. Try again later.")
 
 
 @dataclass(frozen=True)
@@ -108,89 +97,80 @@ def read_results(run: CeTestRun, after: int, *, with_passed: bool) -> tuple[list
 
 def create_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
     """Store a run that has not begun. Raises LookupError for a configuration that does not exist."""
-    now = database_time()
-    return CeTestRun.objects.create(
+    run = _build_run(name, selection, user)
+    test_runs.create(run)
+    return run
+
+
+def start_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
+    """Start a run in the background, when the transaction is committed. Raises LookupError, ReplayBusy."""
+    run = _build_run(name, selection, user)
+    test_runs.start(run)
+    return run
+
+
+def _build_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
+    return CeTestRun(
         configuration=str(name),
         configuration_title=named_configurations().describe(name)[:200],
         selection=selection.as_json(),
         engine_version=__version__,
         total=selection.query().count(),
         started_by=user,
-        created_at=now,
-        lease_expires_at=get_lease_end(now),
     )
-
-
-def start_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
-    """Start a run in the background, when the transaction is committed. Raises LookupError, RunBusy."""
-    test_runs.mark_lost()
-    if test_runs.is_full:
-        raise RunBusy
-    run = create_run(name, selection, user)
-    transaction.on_commit(lambda: _submit(run.pk))
-    return run
-
-
-def _submit(run_id: int) -> None:
-    if not test_runs.submit(run_id, perform_run):
-        CeTestRun.objects.filter(pk=run_id).update(
-            status=RunStatus.FAILED, error=str(RunBusy()), finished_at=database_time()
-        )
-
-
-def perform_run(run_id: int, note: Callable[[CeTestCase, Verdict], None] = lambda case, verdict: None) -> None:
-    """Run a waiting run to its end. A failure is in its row, never raised. `note` gets each verdict."""
-    for _ in iterate_run(run_id, note):
-        pass
 
 
 def iterate_run(
     run_id: int, note: Callable[[CeTestCase, Verdict], None] = lambda case, verdict: None
 ) -> Iterator[None]:
-    """Run the tests of a run, with a break after each stored batch."""
-    with test_runs.perform(run_id, _describe_failure) as run:
-        if run is None:
-            return
-        snapshot = named_configurations().read(ConfigurationName.parse(run.configuration))
-        run.config_version, run.content_hash = snapshot.config_version, snapshot.content_hash
-        run.save(update_fields=["config_version", "content_hash"])
-        yield from _play_all(run, snapshot, note)
-        remove_old_results()
+    """Run the tests of a run, with a break after each stored batch but the last. `note` gets each verdict."""
+    with test_runs.perform(run_id) as run:
+        if run is not None:
+            yield from _play_all(run, note)
 
 
-def _describe_failure(error: Exception) -> str:
+def _play_all(run: CeTestRun, note: Callable[[CeTestCase, Verdict], None]) -> Iterator[None]:
+    began, played = time.monotonic(), 0
+    snapshot = named_configurations().read(ConfigurationName.parse(run.configuration))
+    run.config_version, run.content_hash = snapshot.config_version, snapshot.content_hash
+    run.save(update_fields=["config_version", "content_hash"])
+    for verdicts in in_parts(_play_each(run, snapshot, note), _BATCH):
+        _store(run, snapshot, verdicts, began)
+        played += len(verdicts)
+        if played < run.total:
+            yield
+    remove_old_results()
+
+
+def _play_each(
+    run: CeTestRun, snapshot: Snapshot, note: Callable[[CeTestCase, Verdict], None]
+) -> Iterator[tuple[CeTestCase, Verdict]]:
+    """The tests of a run in order, some read at a time: no query stays open while they are played."""
+    query, last, at = Selection.read(run.selection).query(), 0, database_time()
+    while cases := list(query.filter(pk__gt=last).order_by("pk")[:_BATCH]):
+        for case in cases:
+            try:
+                verdict = play_test(case, snapshot, at)
+            except Exception as error:
+                log.error("test not played", test=case.name, error=str(error), exc_info=error)
+                text = f"{type(error).__name__}: {error}"
+                failure = {"turn": None, "where": "test", "expected": "turns that can be played", "got": text}
+                verdict = Verdict([failure])
+            note(case, verdict)
+            yield case, verdict
+        last = cases[-1].pk
+
+
+def _play_in_background(run: CeTestRun) -> None:
+    for _ in _play_all(run, lambda case, verdict: None):
+        pass
+
+
+def _describe_failure(error: Exception, key: int) -> str:
     return "The configuration does not exist any more." if isinstance(error, LookupError) else str(error)
 
 
-def _play_all(run: CeTestRun, snapshot: Snapshot, note: Callable[[CeTestCase, Verdict], None]) -> Iterator[None]:
-    waiting: list[tuple[CeTestCase, Verdict]] = []
-    now = began = time.monotonic()
-    at = database_time()
-    for case in _iterate_cases(run):
-        try:
-            verdict = play_test(case, snapshot, at)
-        except Exception as error:
-            log.error("test not played", test=case.name, error=str(error), exc_info=error)
-            text = f"{type(error).__name__}: {error}"
-            failure = {"turn": None, "where": "test", "expected": "turns that can be played", "got": text}
-            verdict = Verdict([failure])
-        note(case, verdict)
-        # Turns of other threads come first.
-        time.sleep(_PAUSE)
-        waiting.append((case, verdict))
-        if len(waiting) >= _BATCH or time.monotonic() - now >= _STORED_AFTER:
-            _store(run, snapshot, waiting, began)
-            yield
-            waiting, now = [], time.monotonic()
-    _store(run, snapshot, waiting, began)
-
-
-def _iterate_cases(run: CeTestRun) -> Iterator[CeTestCase]:
-    """The tests of a run in order, some at a time: no query stays open while they are played."""
-    query, last = Selection.read(run.selection).query(), 0
-    while cases := list(query.filter(pk__gt=last).order_by("pk")[:_BATCH]):
-        yield from cases
-        last = cases[-1].pk
+test_runs = BackgroundRuns(CeTestRun, "test run", _play_in_background, _describe_failure, most=100)
 
 
 def _store(run: CeTestRun, snapshot: Snapshot, played: Sequence[tuple[CeTestCase, Verdict]], began: float) -> None:

@@ -1,7 +1,7 @@
 """What was decided rightly: per intent precision, recall, F1 and confusions."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -105,35 +105,26 @@ def _find_recall_at(outcomes: Sequence[IntentOutcome], total: int) -> dict[str, 
 
 def _summarize_each(outcomes: Sequence[IntentOutcome]) -> list[dict[str, Any]]:
     """The intents, those with most faults first. `right`, `asked`, `taken` and `missed` add up to the messages."""
-    meant = [outcome for outcome in outcomes if outcome.intent]
-    total = Counter(outcome.intent for outcome in meant)
-    right = _count_each(meant, lambda outcome: outcome.is_right)
-    asked_counts = _count_each(meant, lambda outcome: outcome.decision.is_question)
-    taken_counts = _count_each(meant, lambda outcome: bool(outcome.claimed) and not outcome.is_right)
-    near = _count_each(meant, lambda outcome: outcome.is_near)
-    claimed = Counter(outcome.claimed for outcome in outcomes if outcome.claimed)
-    listed = [
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for outcome in outcomes:
+        if outcome.claimed:
+            counts[outcome.claimed]["claimed"] += 1
+        if outcome.intent:
+            result = "asked" if outcome.decision.is_question else "taken" if outcome.claimed else "missed"
+            own = counts[outcome.intent]
+            own.update(("messages", "right" if outcome.is_right else result, *(["near"] * outcome.is_near)))
+    names = ("messages", "right", "near", "asked", "taken", "missed", "claimed")
+    listed: list[dict[str, Any]] = [
         {
             "intent": intent,
-            "messages": total[intent],
-            "right": right[intent],
-            "near": near[intent],
-            "asked": asked_counts[intent],
-            "taken": taken_counts[intent],
-            "missed": total[intent] - right[intent] - asked_counts[intent] - taken_counts[intent],
-            "claimed": claimed[intent],
-            "precision": _share(right[intent], claimed[intent]),
-            "recall": _share(right[intent], total[intent]),
-            "f1": _share(2 * right[intent], total[intent] + claimed[intent]),
+            **{name: own[name] for name in names},
+            "precision": _share(own["right"], own["claimed"]),
+            "recall": _share(own["right"], own["messages"]),
+            "f1": _share(2 * own["right"], own["messages"] + own["claimed"]),
         }
-        for intent in {**total, **claimed}
+        for intent, own in counts.items()
     ]
-    faults = {intent: total[intent] + claimed[intent] - 2 * right[intent] for intent in {**total, **claimed}}
-    return sorted(listed, key=lambda each: (-faults[each["intent"]], each["intent"]))
-
-
-def _count_each(outcomes: Iterable[IntentOutcome], is_counted: Callable[[IntentOutcome], bool]) -> Counter[str]:
-    return Counter(outcome.intent for outcome in filter(is_counted, outcomes))
+    return sorted(listed, key=lambda each: (2 * each["right"] - each["messages"] - each["claimed"], each["intent"]))
 
 
 def _list_confusions(outcomes: Iterable[IntentOutcome]) -> list[dict[str, Any]]:

@@ -163,19 +163,15 @@ def _format_share(value: float | None) -> str:
 
 def write_junit(document: Mapping[str, Any], thresholds: Sequence[Threshold], seconds: float) -> str:
     """A test case for each required measure, which fails as the command does, and for each intent, with its faults."""
-    failed = sum(not threshold.is_reached(document) for threshold in thresholds)
-    intents = (document.get("intents") or {}).get("intents", ())
-    totals = {"tests": str(len(thresholds) + len(intents)), "failures": str(failed), "errors": "0", "skipped": "0"}
-    suites = Xml.Element("testsuites", totals, time=f"{seconds:.3f}")
-    suite = Xml.SubElement(suites, "testsuite", totals, name="understanding", time=f"{seconds:.3f}")
+    cases = []
     for threshold in thresholds:
-        case = Xml.SubElement(suite, "testcase", classname="measure", name=threshold.measure)
+        cases.append(Xml.Element("testcase", classname="measure", name=threshold.measure))
         if not threshold.is_reached(document):
-            Xml.SubElement(case, "failure", message=threshold.describe(document))
-    for each in intents:
-        case = Xml.SubElement(suite, "testcase", classname="intent", name=each["intent"])
-        Xml.SubElement(case, "system-out").text = "\n".join(_list_faults(document["intents"], each))
-    return format_xml(suites)
+            Xml.SubElement(cases[-1], "failure", message=threshold.describe(document))
+    for each in (document.get("intents") or {}).get("intents", ()):
+        cases.append(Xml.Element("testcase", classname="intent", name=each["intent"]))
+        Xml.SubElement(cases[-1], "system-out").text = "\n".join(_list_faults(document["intents"], each))
+    return format_junit("understanding", cases, seconds)
 
 
 def _list_faults(intents: Mapping[str, Any], each: Mapping[str, Any]) -> Iterator[str]:
@@ -228,11 +224,16 @@ def _name_measures(measures: Mapping[str, Any], support: int) -> dict[str, Any]:
     return {**values, "support": support}
 
 
-def format_xml(root: Xml.Element) -> str:
-    """The document, without the characters that XML cannot hold."""
-    for element in root.iter():
+def format_junit(name: str, cases: Sequence[Xml.Element], seconds: float) -> str:
+    """Test cases as one suite in the format of JUnit, without the characters that XML cannot hold."""
+    totals = {"tests": str(len(cases)), "errors": "0", "time": f"{seconds:.3f}"}
+    for total, outcome in (("failures", "failure"), ("skipped", "skipped")):
+        totals[total] = str(sum(case.find(outcome) is not None for case in cases))
+    suites = Xml.Element("testsuites", totals)
+    Xml.SubElement(suites, "testsuite", totals, name=name).extend(cases)
+    for element in suites.iter():
         element.text = _NOT_IN_XML.sub("", element.text or "") or None
-        for name, value in element.attrib.items():
-            element.set(name, _NOT_IN_XML.sub("", value))
-    Xml.indent(root)
-    return Xml.tostring(root, encoding="unicode", xml_declaration=True)
+        for key, value in element.attrib.items():
+            element.set(key, _NOT_IN_XML.sub("", value))
+    Xml.indent(suites)
+    return Xml.tostring(suites, encoding="unicode", xml_declaration=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from xml.etree import ElementTree as Xml
 
-from convengine.evaluation.report import format_xml
+from convengine.evaluation.report import format_junit
 from convengine.play.expectations import Miss
 from convengine.play.runner import FAILED, PASSED, SKIPPED, Failure, Report
 from convengine.play.schema import shorten_json
@@ -64,21 +64,16 @@ def as_json(reports: Sequence[Report]) -> dict[str, Any]:
 
 def as_junit(reports: Sequence[Report]) -> str:
     """The reports in the format of JUnit: a test case for each scenario, with its explanation when it fails."""
-    counts = count_outcomes(reports)
-    totals = {"tests": len(reports), "failures": counts[FAILED], "skipped": counts[SKIPPED], "errors": 0}
-    seconds = sum(report.seconds for report in reports)
-    suites = Xml.Element("testsuites", {name: str(value) for name, value in totals.items()}, time=f"{seconds:.3f}")
-    suite = Xml.SubElement(suites, "testsuite", dict(suites.attrib), name="scenarios")
+    cases = []
     for report in reports:
-        case = Xml.SubElement(
-            suite, "testcase", classname=str(report.file.parent), name=report.id, time=f"{report.seconds:.3f}"
-        )
+        where, seconds = str(report.file.parent), f"{report.seconds:.3f}"
+        cases.append(Xml.Element("testcase", classname=where, name=report.id, time=seconds))
         if report.outcome == SKIPPED:
-            Xml.SubElement(case, "skipped", message=report.reason)
+            Xml.SubElement(cases[-1], "skipped", message=report.reason)
         elif report.failures:
-            failure = Xml.SubElement(case, "failure", message=_format_failure(report.failures[0]))
+            failure = Xml.SubElement(cases[-1], "failure", message=_format_failure(report.failures[0]))
             failure.text = "\n".join([report.title, *format_explanations(report)])
-    return format_xml(suites)
+    return format_junit("scenarios", cases, sum(report.seconds for report in reports))
 
 
 def format_miss(miss: Miss | Failure) -> str:

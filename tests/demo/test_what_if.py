@@ -10,8 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from audit.models import CeTurnIndex
 from audit.replay.replay import find_subjects, play_elsewhere, restore_recording
 from audit.search.query import SearchQuery
-from audit.what_if.difference import DifferenceKind
-from audit.what_if.engine import ComparedTurn, ConfigurationPair
+from audit.what_if.engine import ComparedTurn, ConfigurationPair, DifferenceKind
 from audit.what_if.selection import TurnKey, select_turns
 from config_admin.drafts.open_draft import open_draft
 from config_admin.models import CeDraft, CeResponse, CeRule

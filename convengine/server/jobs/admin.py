@@ -62,7 +62,8 @@ class JobAdmin(ReadOnlyAdmin):
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
         """With the button for users who may start it."""
-        return super().change_view(request, object_id, form_url, {"may_run": may_run(request)} | (extra_context or {}))
+        context = {"may_run": request.user.has_perm(PERMISSION), **(extra_context or {})}
+        return super().change_view(request, object_id, form_url, context)
 
     @admin.display(description="job")
     def title(self, row: CeJob) -> str:
@@ -148,11 +149,6 @@ class JobRunAdmin(ReadOnlyAdmin):
     @admin.display(description="did")
     def did(self, row: CeJobRun) -> str:
         return format_counts(row.counts)
-
-
-def may_run(request: HttpRequest) -> bool:
-    """Operators may."""
-    return bool(request.user.has_perm(PERMISSION))
 
 
 def result(run: CeJobRun) -> str:

@@ -1,11 +1,13 @@
 """Runs that people start: one after the other in the background of this process, with progress, cancelling and a lease.
 
 A run is a row. Its process reports progress and renews the lease; when the process dies, the lease expires and the run
-is lost. Replays, what-if runs and test runs are such runs.
+is lost. Replays, what-if runs, test runs and evaluations are such runs: each says how it is performed.
 """
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -21,7 +23,7 @@ from convengine.server.jobs.background import Background
 from convengine.server.jobs.running import get_lease_end
 
 log = structlog.get_logger(__name__)
-Row = TypeVar("Row", bound=models.Model)
+T = TypeVar("T")
 
 
 class RunStatus(models.TextChoices):
@@ -37,73 +39,96 @@ class RunStatus(models.TextChoices):
 
 #: A run that has not ended.
 OPEN = (RunStatus.PENDING, RunStatus.RUNNING)
-
-
+#: Seconds between two reports of the progress.
+REPORT_SECONDS = 1.0
+#: How long the interpreter is given away after each result, in seconds: turns of other threads come first.
+PAUSE_SECONDS = 0.0005
 #: How long finding the lost runs takes at most.
 _SINCE_NOW = timedelta(seconds=10)
 #: How often a run is stored again when the owner's other run ended meanwhile.
 _ATTEMPTS = 5
 
 
+class BackgroundRun(models.Model):
+    """A run: `status`, `error`, `created_at`, `finished_at`, `lease_expires_at`, as each table explains them.
+
+    With an `owner`, one run of an owner is open at a time.
+    """
+
+    status: Any
+
+    class Meta:
+        abstract = True
+
+    @property
+    def is_open(self) -> bool:
+        """True until it ends."""
+        return self.status in OPEN
+
+
+Row = TypeVar("Row", bound=BackgroundRun)
+
+
 class RunEnded(Exception):
     """The run was cancelled, erased, or counted as lost."""
 
 
+@dataclass(eq=False)
 class BackgroundRuns(Generic[Row]):
-    """The runs of one table: `status`, `error`, `created_at`, `finished_at`, `lease_expires_at`."""
+    """The runs of one table, and how one is performed."""
 
-    def __init__(self, model: type[Row], name: str, *, waiting: int) -> None:
-        self._model = model
-        self._name = name
-        self._waiting = waiting
+    model: type[Row]
+    name: str
+    #: Performs a run, and reports its progress.
+    work: Callable[[Row], None]
+    #: Says in the row why a run failed.
+    describe: Callable[[Exception, Any], str]
+    #: How many run and wait in this process.
+    most: int
+    #: Follows every run, however it ended.
+    clean_up: Callable[[Any], None] = lambda key: None
+    #: Runs that this process has, running or waiting.
+    _held: set[Any] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
         #: One at a time, because a run computes all the time and would slow down turns.
-        self.queue = Background(threads=1, waiting=waiting)
-        #: Runs that this process has, running or waiting.
-        self._held: set[Any] = set()
+        self.queue = Background(threads=1, waiting=self.most)
+        self._refusal = f"Too many {self.name}s are waiting. Try again later."
 
-    @property
-    def is_full(self) -> bool:
-        """True when no further run can wait."""
-        return len(self._held) >= self._waiting
-
-    def start(self, run: Row, perform: Callable[[Any], None], check: Callable[[], None] = lambda: None) -> None:
-        """Store a run and queue it for `perform`. `check` may raise in the same transaction. For tables with an owner.
+    def start(self, run: Row, check: Callable[[], None] = lambda: None) -> None:
+        """Store a run, and queue it when the transaction is committed. `check` may raise in the same transaction.
 
         Raises ReplayBusy while another run of the same owner is open, and when too many runs are waiting.
         """
         self.mark_lost()
+        if len(self._held) >= self.most:
+            raise ReplayBusy(self._refusal)
+        self.create(run, check)
+        transaction.on_commit(partial(self._submit, run.pk))
+
+    def create(self, run: Row, check: Callable[[], None] = lambda: None) -> None:
+        """Store a run that is not queued. Raises ReplayBusy while another run of the same owner is open."""
         row: Any = run
         row.created_at = database_time()
         row.lease_expires_at = get_lease_end(row.created_at)
         for _ in range(_ATTEMPTS):
-            if self._insert(row, check):
-                break
-            if self.select_open().filter(owner=row.owner).exists():
-                raise ReplayBusy(f"A {self._name} of yours is not finished. Try again when it is.")
-            # The owner's other run ended between the two statements.
-        else:
-            raise ReplayBusy()
-        if not self.submit(row.pk, perform):
-            row.delete()
-            raise ReplayBusy(f"Too many {self._name}s are waiting. Try again later.")
+            try:
+                with transaction.atomic():
+                    row.save(force_insert=True)
+                    check()
+                return
+            except IntegrityError:
+                if self.select_open().filter(owner=row.owner).exists():
+                    raise ReplayBusy(f"A {self.name} of yours is not finished. Try again when it is.") from None
+                # The owner's other run ended between the two statements.
+        raise ReplayBusy()
 
-    def _insert(self, row: Row, check: Callable[[], None]) -> bool:
-        """False when the database refuses it."""
-        try:
-            with transaction.atomic():
-                row.save(force_insert=True)
-                check()
-        except IntegrityError:
-            return False
-        return True
-
-    def submit(self, key: Any, perform: Callable[[Any], None]) -> bool:
-        """Queue a stored run for `perform`; false when too many runs are waiting."""
+    def _submit(self, key: Any) -> None:
         self._held.add(key)
-        is_queued = self.queue.submit(partial(perform, key))
-        if not is_queued:
+        if not self.queue.submit(partial(self.run, key)):
             self._held.discard(key)
-        return is_queued
+            self._end(key, RunStatus.PENDING, RunStatus.FAILED, error=self._refusal)
+            self.clean_up(key)
 
     def cancel(self, key: Any) -> bool:
         """End a run; what it stored so far stays. False when it has ended already."""
@@ -113,59 +138,73 @@ class BackgroundRuns(Generic[Row]):
     def mark_lost(self) -> None:
         """Mark the runs of dead processes as lost."""
         now = database_time()
-        error = f"The process of this {self._name} ended. Start it again."
+        error = f"The process of this {self.name} ended. Start it again."
         # Nobody can have renewed now a lease that ends later than a new one, unless since `now`.
         is_dead = Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=get_lease_end(now) + _SINCE_NOW)
         dead = self.select_open().filter(is_dead)
         dead.update(status=RunStatus.LOST, finished_at=now, error=error)
 
+    def run(self, key: Any) -> None:
+        """Perform a waiting run to its end. A failure is in its row, never raised."""
+        with self.perform(key) as row:
+            if row is not None:
+                self.work(row)
+
     @contextmanager
-    def perform(self, key: Any, describe: Callable[[Exception], str]) -> Iterator[Row | None]:
+    def perform(self, key: Any) -> Iterator[Row | None]:
         """Give the row of a waiting run, none if it is not waiting; at the end it is done.
 
-        A failure is in the row as `describe` says it, never raised. Nothing holds a transaction meanwhile.
+        A failure is in the row, never raised. Nothing holds a transaction meanwhile.
         """
         try:
-            row = self._begin(key)
-        except BaseException:
-            self._held.discard(key)
-            raise
-        try:
-            yield row
-            if row is not None:
-                self._finish(key, RunStatus.DONE)
-        except RunEnded:
-            log.info("run ended early", kind=self._name, run=str(key))
-        except Exception as error:
-            log.error("run failed", kind=self._name, run=str(key), error=str(error), exc_info=error)
-            release_connections()
-            self._finish(key, RunStatus.FAILED, error=describe(error))
+            now = database_time()
+            started = {"started_at": now} if hasattr(self.model, "started_at") else {}
+            values = {"status": RunStatus.RUNNING, "lease_expires_at": get_lease_end(now), **started}
+            is_waiting = self.model._default_manager.filter(pk=key, status=RunStatus.PENDING).update(**values)
+            row = self.model._default_manager.filter(pk=key).first() if is_waiting else None
+            try:
+                yield row
+                if row is not None:
+                    self._end(key, RunStatus.RUNNING, RunStatus.DONE)
+            except RunEnded:
+                log.info("run ended early", kind=self.name, run=str(key))
+            except Exception as error:
+                log.error("run failed", kind=self.name, run=str(key), error=str(error), exc_info=error)
+                release_connections()
+                self._end(key, RunStatus.RUNNING, RunStatus.FAILED, error=self.describe(error, key))
         finally:
             self._held.discard(key)
+            self.clean_up(key)
 
     def report(self, key: Any, **values: Any) -> None:
         """Store the progress, and that this process is alive, for all its runs. Raises RunEnded."""
         lease_end = get_lease_end(database_time())
         others = [held for held in tuple(self._held) if held != key]
         self.select_open().filter(pk__in=others).update(lease_expires_at=lease_end)
-        if not self._select(key, RunStatus.RUNNING).update(lease_expires_at=lease_end, **values):
+        running = self.model._default_manager.filter(pk=key, status=RunStatus.RUNNING)
+        if not running.update(lease_expires_at=lease_end, **values):
             raise RunEnded
+        release_connections()
 
     def select_open(self) -> QuerySet[Row]:
         """The runs that have not ended."""
-        return self._model._default_manager.filter(status__in=OPEN)
+        return self.model._default_manager.filter(status__in=OPEN)
 
-    def _begin(self, key: Any) -> Row | None:
-        now = database_time()
-        values: dict[str, Any] = {"status": RunStatus.RUNNING, "lease_expires_at": get_lease_end(now)}
-        if hasattr(self._model, "started_at"):
-            values["started_at"] = now
-        if not self._select(key, RunStatus.PENDING).update(**values):
-            return None
-        return self._model._default_manager.filter(pk=key).first()
+    def _end(self, key: Any, before: RunStatus, status: RunStatus, **values: Any) -> None:
+        """End a run, if its status is still the one before."""
+        run = self.model._default_manager.filter(pk=key, status=before)
+        run.update(status=status, finished_at=database_time(), **values)
 
-    def _finish(self, key: Any, status: RunStatus, **values: Any) -> None:
-        self._select(key, RunStatus.RUNNING).update(status=status, finished_at=database_time(), **values)
 
-    def _select(self, key: Any, status: RunStatus) -> QuerySet[Row]:
-        return self._model._default_manager.filter(pk=key, status=status)
+def in_parts(results: Iterable[T], most: int) -> Iterator[list[T]]:
+    """Results as they come, in parts that took about REPORT_SECONDS, or have `most` results."""
+    part: list[T] = []
+    began = time.monotonic()
+    for result in results:
+        part.append(result)
+        time.sleep(PAUSE_SECONDS)
+        if len(part) >= most or time.monotonic() - began >= REPORT_SECONDS:
+            yield part
+            part, began = [], time.monotonic()
+    if part:
+        yield part

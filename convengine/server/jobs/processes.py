@@ -12,7 +12,7 @@ EMBEDDED = "embedded"
 #: Set in the processes of a worker.
 is_worker = Event()
 _STOP_SECONDS = 10.0
-_APP = ["-A", "convengine.server.jobs.worker"]
+_CELERY = [sys.executable, "-m", "celery", "-A", "convengine.server.jobs.worker", "--quiet"]
 
 
 class CannotStart(Exception):
@@ -23,17 +23,13 @@ def worker() -> Child:
     """Runs jobs and the work that servers send."""
     options = ["--concurrency", "2", "--loglevel", "warning", "--without-gossip", "--without-mingle"]
     # What a worker did not end is done again by another one.
-    return Child(
-        "worker", [sys.executable, "-m", "celery", *_APP, "--quiet", "worker", *options], stop_seconds=_STOP_SECONDS
-    )
+    return Child("worker", [*_CELERY, "worker", *options], stop_seconds=_STOP_SECONDS)
 
 
 def beat() -> Child:
     """Triggers looks at the jobs. Its state is in the database, so it needs no file."""
     options = ["--scheduler", "celery.beat:Scheduler", "--pidfile", "", "--loglevel", "warning"]
-    return Child(
-        "beat", [sys.executable, "-m", "celery", *_APP, "--quiet", "beat", *options], stop_seconds=_STOP_SECONDS
-    )
+    return Child("beat", [*_CELERY, "beat", *options], stop_seconds=_STOP_SECONDS)
 
 
 def broker() -> tuple[Child, str]:

@@ -9,7 +9,6 @@ import socket
 import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
@@ -103,7 +102,14 @@ def run(name: str, by: str = SCHEDULE) -> CeJobRun | None:
     began, record = time.monotonic(), holder.record
     with structlog.contextvars.bound_contextvars(job=name, run=record.pk):
         try:
-            _work(job, holder)
+            worked_since = began
+            for counts in job.work():
+                holder.counts.update(counts)
+                holder.goes_on()
+                _let_go()
+                times, longest = _RESTS[dialect().vendor]
+                time.sleep(min(max((time.monotonic() - worked_since) * times, _SHORTEST_REST), longest))
+                worked_since = time.monotonic()
             holder.ends(JobStatus.OK)
         except _Lost:
             record.refresh_from_db()
@@ -196,17 +202,6 @@ def get_lease_end(now: datetime, failures: int = 0) -> datetime:
     """When a lease ends that is taken or renewed now. It doubles, so that a job ends processes ever more rarely."""
     doublings = min(max(failures - 1, 0), _MOST_DOUBLINGS)
     return now + timedelta(seconds=conf.get("JOB_LEASE_SECONDS") * 2**doublings)
-
-
-def _work(job: Job, holder: _Holder, rest: Callable[[float], None] = time.sleep) -> None:
-    began = time.monotonic()
-    for counts in job.work():
-        holder.counts.update(counts)
-        holder.goes_on()
-        _let_go()
-        times, longest = _RESTS[dialect().vendor]
-        rest(min(max((time.monotonic() - began) * times, _SHORTEST_REST), longest))
-        began = time.monotonic()
 
 
 def _let_go() -> None:

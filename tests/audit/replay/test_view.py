@@ -13,7 +13,7 @@ from django.utils import timezone
 from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.models import CeAccessLog, CeAudit, CeReplayJob
 from audit.record import retention
-from audit.replay.jobs import replays, run_job
+from audit.replay.jobs import replays
 from audit.replay.replay import find_replay_difference
 from config_admin.models import CeRelease, CeResponse
 from convengine.engine.turn.codec import loads
@@ -26,14 +26,6 @@ from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("changeable_turns")]
 FOR_REAL = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _by_hand(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thread of its own cannot see what a test's transaction holds, and would wait for it."""
-    marker = request.node.get_closest_marker("django_db")
-    if not marker.kwargs.get("transaction"):
-        monkeypatch.setattr(replays, "submit", lambda key, perform: True)
 
 
 @pytest.fixture
@@ -62,7 +54,7 @@ def get_replay(caller: Caller, key: Any, secret: str = "") -> Any:
 def run_replay(caller: Caller, **body: Any) -> Any:
     """What came of a replay. It runs in this thread, which alone sees what a test has written."""
     key = ask(caller, **body).json()["id"]
-    run_job(uuid.UUID(key))
+    replays.run(uuid.UUID(key))
     return get_replay(caller, key).json()
 
 
@@ -259,7 +251,7 @@ def test_a_key_has_one_replay_at_a_time_and_one_of_a_dead_process_is_lost(caller
     assert "ended" in get_replay(caller, first).json()["message"]
     assert ask(caller).status_code == 202
 
-    run_job(uuid.UUID(first))
+    replays.run(uuid.UUID(first))
     assert get_replay(caller, first).json()["status"] == "LOST"
 
 
@@ -267,7 +259,7 @@ def test_a_run_that_breaks_is_told_as_failed_without_its_cause(caller: Caller) -
     job = CeReplayJob.objects.get(pk=ask(caller).json()["id"])
     job.asked |= {"configVersion": 999_999}
     job.save()
-    run_job(job.pk)
+    replays.run(job.pk)
     found = get_replay(caller, job.pk).json()
 
     assert (found["status"], found["passed"]) == ("FAILED", None)
@@ -280,7 +272,7 @@ def test_erasing_a_conversation_takes_its_replays_out_and_nothing_is_run_again(c
     waiting = ask(caller).json()["id"]
     for _ in erase_conversation(uuid.UUID(caller.conversation_id), EraseOrder("ada", "asked")):
         pass
-    run_job(uuid.UUID(waiting))
+    replays.run(uuid.UUID(waiting))
 
     assert not CeReplayJob.objects.exists()
     assert get_replay(caller, finished).status_code == 404
@@ -328,7 +320,7 @@ def test_a_person_needs_the_right_and_the_token_and_is_noted(caller: Caller) -> 
     client.cookies["csrftoken"] = token
     answer = send(**{"X-CSRFToken": token})
     assert answer.status_code == 202, answer.content
-    run_job(uuid.UUID(answer.json()["id"]))
+    replays.run(uuid.UUID(answer.json()["id"]))
     assert client.get(f"/api/v1/replay/{answer.json()['id']}").json()["passed"] is True
     noted = CeAccessLog.objects.values_list("reader", "kind", "conversation_id")
     assert set(noted) == {("quinn", "REPLAY", uuid.UUID(caller.conversation_id))}

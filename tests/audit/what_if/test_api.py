@@ -8,7 +8,7 @@ from django.contrib.auth.models import Permission, User
 from django.test import Client
 
 from audit.models import CeWhatIf
-from audit.what_if.jobs import run_job
+from audit.what_if.jobs import what_ifs
 from config_admin.drafts.models import CeDraft, CeDraftEdit
 from config_admin.drafts.publish_draft import discard_draft
 from config_admin.models import CeResponse
@@ -50,7 +50,7 @@ def test_a_run_is_started_and_read(caller: Caller, draft: str) -> None:
     key = response.json()["id"]
     assert response.headers["Location"] == f"/api/v1/what-if/{key}"
     assert (response.json()["status"], response.json()["turns"]) == ("PENDING", None)
-    run_job(uuid.UUID(key))
+    what_ifs.run(uuid.UUID(key))
 
     run = call(caller, "get", f"/{key}").json()
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from audit.search.query import SearchQuery
-from audit.what_if.difference import DifferenceKind
-from audit.what_if.engine import ComparedTurn, ConfigurationPair
+from audit.what_if.engine import ComparedTurn, ConfigurationPair, DifferenceKind
 from audit.what_if.selection import select_turns
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
 from config_admin.releases.content import content_of

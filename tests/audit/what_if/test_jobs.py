@@ -14,12 +14,12 @@ from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.models import CeWhatIf, CeWhatIfTurn
 from audit.record import retention
 from audit.what_if import jobs
-from audit.what_if.difference import DifferenceKind
-from audit.what_if.jobs import pack_unsaved, run_job, start_run, what_ifs
+from audit.what_if.engine import DifferenceKind
+from audit.what_if.jobs import pack_unsaved, start_run, what_ifs
 from audit.what_if.results import count_differences, read_groups
 from config_admin.models import CeIntentClassifier, CeResponse
 from config_admin.releases.content import content_of
-from convengine.engine.errors import ReplayBusy
+from convengine.server.jobs import background_runs
 from convengine.server.jobs.background_runs import RunStatus
 from tests.api import Caller
 
@@ -36,7 +36,7 @@ def build_run(**values: Any) -> CeWhatIf:
 def run_now(**values: Any) -> CeWhatIf:
     run = build_run(**values)
     start_run(run)
-    run_job(run.pk)
+    what_ifs.run(run.pk)
     return CeWhatIf.objects.get(pk=run.pk)
 
 
@@ -131,21 +131,6 @@ def test_what_is_erased_while_it_runs_is_not_stored(caller: Caller, monkeypatch:
     assert not run.results.exists()
 
 
-def test_one_run_of_an_owner_at_a_time_and_it_can_be_cancelled(caller: Caller) -> None:
-    caller.say("fees")
-    run = build_run()
-    start_run(run)
-    with pytest.raises(ReplayBusy, match="not finished"):
-        start_run(build_run())
-
-    assert what_ifs.cancel(run.pk)
-    assert not what_ifs.cancel(run.pk)
-    run_job(run.pk)
-
-    assert CeWhatIf.objects.get(pk=run.pk).status == RunStatus.CANCELLED
-    assert run_now().status == RunStatus.DONE
-
-
 def test_a_run_that_is_cancelled_on_the_way_stops_and_keeps_its_results(
     caller: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -165,22 +150,14 @@ def test_a_run_that_is_cancelled_on_the_way_stops_and_keeps_its_results(
     assert (run.status, run.done, run.results.count()) == (RunStatus.CANCELLED, 1, 2)
 
 
-def test_a_run_whose_process_died_is_lost_and_a_failure_is_said(caller: Caller) -> None:
-    caller.say("fees")
-    run = build_run()
+def test_a_failure_is_said(caller: Caller) -> None:
+    run = build_run(unsaved=None)
     start_run(run)
-    CeWhatIf.objects.update(lease_expires_at=timezone.now() - timedelta(minutes=1))
-
-    what_ifs.mark_lost()
-
-    assert CeWhatIf.objects.get(pk=run.pk).status == RunStatus.LOST
-    gone = build_run(unsaved=None)
-    start_run(gone)
-    CeWhatIf.objects.filter(pk=gone.pk).update(configuration="release:999999")
-    run_job(gone.pk)
-    failed = CeWhatIf.objects.get(pk=gone.pk)
-    assert failed.status == RunStatus.FAILED
-    assert failed.error
+    CeWhatIf.objects.update(configuration="release:999999")
+    what_ifs.run(run.pk)
+    run.refresh_from_db()
+    assert run.status == RunStatus.FAILED
+    assert run.error
 
 
 def test_a_fault_is_in_the_log_and_not_on_the_page(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,11 +174,6 @@ def test_a_fault_is_in_the_log_and_not_on_the_page(caller: Caller, monkeypatch: 
     )
 
 
-def test_a_configuration_that_does_not_exist_is_refused(caller: Caller) -> None:
-    with pytest.raises(LookupError):
-        start_run(build_run(configuration="draft:999999"))
-
-
 def test_old_runs_are_removed(caller: Caller) -> None:
     caller.say("fees")
     run_now()
@@ -216,7 +188,7 @@ def test_old_runs_are_removed(caller: Caller) -> None:
 
 def test_the_queries_grow_with_batches_only(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
     # A slow machine reports its progress more often.
-    monkeypatch.setattr("audit.what_if.jobs._REPORT", 60.0)
+    monkeypatch.setattr(background_runs, "REPORT_SECONDS", 60.0)
     counts = []
     for turns in (2, 20):
         for _ in range(turns):

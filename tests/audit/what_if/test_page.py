@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from audit.models import CeAccessLog, CeWhatIf, CeWhatIfTurn
-from audit.what_if.jobs import run_job
+from audit.what_if.jobs import what_ifs
 from config_admin.drafts.models import CeDraft, CeDraftEdit
 from config_admin.drafts.publish_draft import discard_draft
 from config_admin.models import CeIntentClassifier, CeResponse, CeRule
@@ -57,7 +57,7 @@ def start(client: Client, configuration: str, **values: Any) -> str:
     given = {"configuration": configuration, "base": "LIVE", "last": "100", **values}
     response = client.post(PAGE, given)
     assert response.status_code == 302, read(response)
-    run_job(CeWhatIf.objects.latest("created_at").pk)
+    what_ifs.run(CeWhatIf.objects.latest("created_at").pk)
     return str(response.headers["Location"])
 
 

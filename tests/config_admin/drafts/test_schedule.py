@@ -251,7 +251,7 @@ def test_a_draft_whose_tests_fail_at_the_time_says_which(draft: m.CeDraft, ada: 
 def test_tests_that_take_too_long_are_ended(draft: m.CeDraft, ada: User, monkeypatch: pytest.MonkeyPatch) -> None:
     add_gate({"user": "hi", "expect": {"intent": "UNKNOWN"}})
     monkeypatch.setattr("config_admin.drafts.schedule._TESTED_FOR", -1)
-    monkeypatch.setattr("config_admin.test_cases.runs._STORED_AFTER", 0)
+    monkeypatch.setattr("convengine.server.jobs.background_runs.REPORT_SECONDS", 0)
     schedule(draft, ada)
     make_test("Another one", {"user": "hi", "expect": {"intent": "UNKNOWN"}}, tags=("smoke",))
     assert pass_time() == {"refused": 1}

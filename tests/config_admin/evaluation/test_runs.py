@@ -7,7 +7,7 @@ import pytest
 
 from config_admin.evaluation import runs
 from config_admin.evaluation.models import CeEvaluation
-from config_admin.evaluation.runs import evaluations, perform_evaluation, start_evaluation
+from config_admin.evaluation.runs import evaluations, start_evaluation
 from config_admin.tables.classifier import CeIntentClassifier
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.server.database.sql import database_time
@@ -30,7 +30,7 @@ def desk() -> None:
 def evaluate(*messages: LabelledMessage, name: ConfigurationName = LIVE) -> CeEvaluation:
     """An evaluation that has ended; without messages a cross-validation."""
     run = start_evaluation(name, "ada", messages, "messages.csv" if messages else "")
-    perform_evaluation(run.pk)
+    evaluations.run(run.pk)
     run.refresh_from_db()
     return run
 
@@ -49,7 +49,7 @@ def test_messages_are_stored_only_until_they_are_evaluated() -> None:
     run = start_evaluation(LIVE, "ada", [LabelledMessage("the fees", "FEES")], "messages.csv")
     assert run.messages[0]["text"] == "the fees"
 
-    perform_evaluation(run.pk)
+    evaluations.run(run.pk)
     run.refresh_from_db()
 
     assert (run.messages, run.document["intents"]["recall"]) == ([], 1.0)
@@ -67,7 +67,7 @@ def test_what_cannot_be_evaluated_is_in_its_row() -> None:
 
 
 def test_a_cancelled_evaluation_ends_at_its_next_report(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "_REPORT", 0.0)
+    monkeypatch.setattr(runs, "REPORT_SECONDS", 0.0)
     run = start_evaluation(LIVE, "ada")
     report = evaluations.report
 
@@ -76,7 +76,7 @@ def test_a_cancelled_evaluation_ends_at_its_next_report(monkeypatch: pytest.Monk
         evaluations.cancel(key)
 
     monkeypatch.setattr(evaluations, "report", report_and_cancel)
-    perform_evaluation(run.pk)
+    evaluations.run(run.pk)
     run.refresh_from_db()
 
     assert (run.status, run.done, run.document) == ("CANCELLED", 1, None)

@@ -13,7 +13,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.test_cases import runs
 from config_admin.test_cases.gate import judge_gate
 from config_admin.test_cases.models import CeTestResult, CeTestRun
-from config_admin.test_cases.runs import Selection, create_run, perform_run, test_runs
+from config_admin.test_cases.runs import Selection, create_run, iterate_run, test_runs
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.jobs.background_runs import RunStatus
@@ -56,21 +56,10 @@ def test_a_cancelled_run_ends_at_the_next_batch(monkeypatch: pytest.MonkeyPatch)
         make_test(f"Hours {number}")
     monkeypatch.setattr(runs, "_BATCH", 1)
     run = create_run(LIVE, Selection(), "ada")
-    perform_run(run.pk, lambda case, verdict: test_runs.cancel(run.pk) and None)
+    list(iterate_run(run.pk, lambda case, verdict: test_runs.cancel(run.pk) and None))
     run.refresh_from_db()
     assert (run.status, run.done) == (RunStatus.CANCELLED, 0)
     assert not test_runs.cancel(run.pk)
-
-
-def test_the_run_of_a_dead_process_is_lost() -> None:
-    run = create_run(LIVE, Selection(), "ada")
-    CeTestRun.objects.update(lease_expires_at=database_time() - timedelta(seconds=1))
-    test_runs.mark_lost()
-    run.refresh_from_db()
-    assert (run.status, run.error) == ("LOST", "The process of this test run ended. Start it again.")
-    perform_run(run.pk)
-    run.refresh_from_db()
-    assert run.status == "LOST"
 
 
 @pytest.mark.parametrize(("group", "status", "run_status"), [("integrator", 403, "PENDING"), ("qa", 200, "LOST")])
@@ -90,7 +79,7 @@ def test_a_run_of_a_draft_that_has_ended_fails_with_the_reason() -> None:
     draft = m.CeDraft.objects.create(title="Closed")
     run = create_run(ConfigurationName("draft", draft.pk), Selection(), "ada")
     m.CeDraft.objects.update(status="DISCARDED")
-    perform_run(run.pk)
+    test_runs.run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.error) == ("FAILED", "The configuration does not exist any more.")
     with pytest.raises(LookupError):

@@ -9,7 +9,13 @@ import pytest
 
 from convengine.evaluation.measures import summarize_intents
 from convengine.evaluation.read import EvaluationError
-from convengine.evaluation.report import format_evaluation, format_xml, parse_thresholds, write_junit, write_rasa_files
+from convengine.evaluation.report import (
+    format_evaluation,
+    format_junit,
+    parse_thresholds,
+    write_junit,
+    write_rasa_files,
+)
 from tests.convengine.evaluation.test_measures import OUTCOMES
 
 DOCUMENT: dict[str, Any] = {"notes": ["A note."], "intents": summarize_intents(OUTCOMES), "fields": None}
@@ -82,5 +88,5 @@ def test_what_xml_cannot_hold_is_left_out_of_texts_and_of_attributes() -> None:
     case = Xml.Element("testcase", name="a\x01\ud800b")
     Xml.SubElement(case, "system-out").text = "c\ufffe\x0bd\te\U0001f600"
 
-    (output,) = read = Xml.fromstring(format_xml(case))
-    assert (read.get("name"), output.text) == ("ab", "cd\te\U0001f600")
+    ((read,),) = Xml.fromstring(format_junit("a", [case], 0.0))
+    assert (read.get("name"), read[0].text) == ("ab", "cd\te\U0001f600")

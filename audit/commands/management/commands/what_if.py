@@ -10,8 +10,7 @@ from django.core.management.base import CommandError
 
 from audit.models import CeWhatIf
 from audit.search.form import FindForm
-from audit.what_if.difference import DIFFERENCES, DifferenceKind
-from audit.what_if.engine import ComparedTurn
+from audit.what_if.engine import DIFFERENCES, ComparedTurn, DifferenceKind
 from audit.what_if.jobs import DEFAULT_LAST, FILTERS, describe_configuration, read_comparison, read_search
 from audit.what_if.results import AFTER, GROUPS
 from audit.what_if.selection import MAX_CONVERSATIONS, select_turns

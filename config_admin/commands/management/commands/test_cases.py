@@ -16,7 +16,7 @@ from config_admin.releases.changes import name_author
 from config_admin.test_cases.documents import describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
 from config_admin.test_cases.play import Verdict
-from config_admin.test_cases.runs import Selection, create_run, perform_run
+from config_admin.test_cases.runs import Selection, create_run, iterate_run
 from config_admin.test_cases.transfer import build_files, import_files
 from convengine.engine.turn.codec import dumps
 from convengine.play.loading import files
@@ -76,7 +76,7 @@ class Command(ExactCommand):
                 self._print([format_line(reports[-1]), *format_explanations(reports[-1])])
 
         run = create_run(name, selection, getuser())
-        perform_run(run.pk, note)
+        list(iterate_run(run.pk, note))
         run.refresh_from_db()
         if junit := options["junit"]:
             junit.parent.mkdir(parents=True, exist_ok=True)

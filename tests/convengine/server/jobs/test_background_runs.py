@@ -1,11 +1,12 @@
 """Runs in the background: queue, lease, progress and end of a run, and what becomes of its failure."""
 
-import threading
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
 from config_admin.test_cases.models import CeTestRun
+from convengine.engine.errors import ReplayBusy
 from convengine.server.database.sql import database_time
 from convengine.server.jobs.background_runs import BackgroundRuns, RunStatus
 from convengine.server.jobs.running import get_lease_end
@@ -15,7 +16,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def runs() -> BackgroundRuns[CeTestRun]:
-    return BackgroundRuns(CeTestRun, "test run", waiting=1)
+    def say(error: Exception, key: int) -> str:
+        return f"It failed: {error}"
+
+    return BackgroundRuns(CeTestRun, "test run", lambda run: None, say, most=1)
 
 
 def create_run() -> CeTestRun:
@@ -25,9 +29,9 @@ def create_run() -> CeTestRun:
 
 def test_a_run_is_performed_once(runs: BackgroundRuns[CeTestRun]) -> None:
     run = create_run()
-    with runs.perform(run.pk, str) as row:
+    with runs.perform(run.pk) as row:
         assert row is not None
-        with runs.perform(run.pk, str) as other:
+        with runs.perform(run.pk) as other:
             assert other is None
         run.refresh_from_db()
         assert (run.status, run.is_open) == (RunStatus.RUNNING, True)
@@ -38,7 +42,7 @@ def test_a_run_is_performed_once(runs: BackgroundRuns[CeTestRun]) -> None:
 
 def test_a_failure_is_in_the_row(runs: BackgroundRuns[CeTestRun]) -> None:
     run = create_run()
-    with runs.perform(run.pk, lambda error: f"It failed: {error}"):
+    with runs.perform(run.pk):
         raise ValueError("no rows")
     run.refresh_from_db()
     assert (run.status, run.error) == (RunStatus.FAILED, "It failed: no rows")
@@ -48,7 +52,7 @@ def test_a_run_whose_process_died_is_never_performed_again(runs: BackgroundRuns[
     run = create_run()
     CeTestRun.objects.update(status=RunStatus.RUNNING, lease_expires_at=database_time() - timedelta(seconds=1))
     runs.mark_lost()
-    with runs.perform(run.pk, str) as row:
+    with runs.perform(run.pk) as row:
         assert row is None
     run.refresh_from_db()
     assert run.status == RunStatus.LOST
@@ -56,7 +60,7 @@ def test_a_run_whose_process_died_is_never_performed_again(runs: BackgroundRuns[
 
 def test_a_failure_whose_text_no_database_takes_is_in_the_row(runs: BackgroundRuns[CeTestRun]) -> None:
     run = create_run()
-    with runs.perform(run.pk, lambda error: f"It failed: {error}"):
+    with runs.perform(run.pk):
         raise ValueError("no rows \0\ud800")
     run.refresh_from_db()
     assert (run.status, run.error) == (RunStatus.FAILED, "It failed: no rows \ufffd\ufffd")
@@ -64,7 +68,7 @@ def test_a_failure_whose_text_no_database_takes_is_in_the_row(runs: BackgroundRu
 
 def test_a_run_that_is_cancelled_ends_at_its_next_report(runs: BackgroundRuns[CeTestRun]) -> None:
     run = create_run()
-    with runs.perform(run.pk, str):
+    with runs.perform(run.pk):
         runs.report(run.pk, passed=1)
         assert runs.cancel(run.pk)
         runs.report(run.pk, passed=2)
@@ -76,14 +80,19 @@ def test_a_run_that_is_cancelled_ends_at_its_next_report(runs: BackgroundRuns[Ce
 
 @pytest.mark.parametrize("ends_in", [-1, 131, 86_400])
 def test_a_report_renews_the_leases_of_the_runs_that_wait_and_no_clock_that_was_ahead_does(
-    runs: BackgroundRuns[CeTestRun], monkeypatch: pytest.MonkeyPatch, ends_in: int
+    runs: BackgroundRuns[CeTestRun],
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+    ends_in: int,
 ) -> None:
     monkeypatch.setattr(runs.queue, "submit", lambda job: True)
-    waiting, dead = create_run(), create_run()
-    runs.submit(waiting.pk, lambda key: None)
+    waiting = CeTestRun(configuration="live")
+    with django_capture_on_commit_callbacks(execute=True):
+        runs.start(waiting)
+    dead = create_run()
     CeTestRun.objects.update(lease_expires_at=database_time() + timedelta(seconds=ends_in))
     run = create_run()
-    with runs.perform(run.pk, str):
+    with runs.perform(run.pk):
         runs.report(run.pk)
 
     runs.mark_lost()
@@ -103,16 +112,33 @@ def test_a_run_that_renews_its_lease_while_lost_runs_are_looked_for_is_not_lost(
     assert run.status == RunStatus.PENDING
 
 
-def test_a_full_queue_refuses_a_run(runs: BackgroundRuns[CeTestRun]) -> None:
-    begun, go_on = threading.Event(), threading.Event()
+def test_a_full_queue_refuses_a_run(
+    runs: BackgroundRuns[CeTestRun], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(runs.queue, "submit", lambda job: True)
+    with django_capture_on_commit_callbacks(execute=True):
+        runs.start(CeTestRun(configuration="live"))
+    with pytest.raises(ReplayBusy, match="Too many test runs are waiting"):
+        runs.start(CeTestRun(configuration="live"))
+    assert CeTestRun.objects.count() == 1
 
-    def wait(key: int) -> None:
-        begun.set()
-        go_on.wait()
 
-    assert [runs.is_full, runs.submit(1, wait), runs.is_full] == [False, True, True]
-    begun.wait()
-    assert runs.submit(2, wait)
-    assert not runs.submit(3, wait)
-    go_on.set()
+def test_a_run_for_which_there_is_no_thread_fails(
+    runs: BackgroundRuns[CeTestRun], monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(runs.queue, "submit", lambda job: False)
+    for _ in range(2):
+        with django_capture_on_commit_callbacks(execute=True):
+            runs.start(CeTestRun(configuration="live"))
+    assert set(CeTestRun.objects.values_list("status", "error")) == {
+        ("FAILED", "Too many test runs are waiting. Try again later.")
+    }
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_started_run_is_performed_in_the_background(runs: BackgroundRuns[CeTestRun]) -> None:
+    run = CeTestRun(configuration="live")
+    runs.start(run)
     runs.queue.finish()
+    run.refresh_from_db()
+    assert run.status == RunStatus.DONE

@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from audit.erasure.erase import EraseOrder, erase_conversation
 from audit.models import CeWhatIf
 from audit.replay.replay import find_replay_difference
-from audit.what_if.jobs import run_job, start_run
+from audit.what_if.jobs import start_run, what_ifs
 from config_admin import models as m
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
@@ -248,7 +248,7 @@ def test_replays_what_if_runs_tests_drafts_and_the_simulator_send_nothing(make_w
     assert find_replay_difference(turn) is None
     run = CeWhatIf(owner="user:ada", configuration="live", last=100)
     start_run(run)
-    run_job(run.pk)
+    what_ifs.run(run.pk)
     make_test("Sell", *({"user": text, "expect": {}} for text in GIVE_UP.split("|")))
     assert run_tests().total == 1
     draft = m.CeDraft.objects.create(title="Later")
