@@ -11,7 +11,6 @@ from django.utils.http import urlencode
 from audit import addresses
 from audit.models import CeWhatIf, CeWhatIfTurn
 from audit.narration.wording import label_row
-from audit.timeline import addresses
 from audit.what_if.engine import DIFFERENCES, ComparedTurn, ConfigurationPair, DifferenceKind, RowKey, WhatIfTurn
 from audit.what_if.jobs import find_key
 from audit.what_if.selection import read_turns
