@@ -1,1 +1,1 @@
-"""The audit endpoints: access, parameters, and answers about one conversation."""
+"""What the calls of the API about the record share: who may read what, parameters and runs; and the list of stages."""

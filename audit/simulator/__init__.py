@@ -1,1 +1,1 @@
-"""The simulator: conversations on any configuration, played from the start each time and stored nowhere."""
+"""Trying a conversation: the simulator plays it from the start and stores nothing; real messages are real turns."""

@@ -1,1 +1,1 @@
-"""Admin pages of conversations and turns: timeline, turn, row, comparison, replay, and trying a conversation."""
+"""Admin pages of conversations and turns, and the calls of the API about them: timeline, turn, comparison, replay."""
