@@ -325,25 +325,22 @@ def check_missing_edge(draft: Rule) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(check_action, check_condition),
-    fit=(
-        _check_constant_path,
-        check_condition_fields,
-        check_engine_keys,
-        check_phase,
-        check_unconditional_move,
-        check_missing_edge,
-        common.check_duplicate_row,
-    ),
-    slow=(check_flip_flop,),
-)
-
-
 class CeRule(ScopedRow):
     """A rule: most behaviour is configured here."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(check_action, check_condition),
+        fit=(
+            _check_constant_path,
+            check_condition_fields,
+            check_engine_keys,
+            check_phase,
+            check_unconditional_move,
+            check_missing_edge,
+            common.check_duplicate_row,
+        ),
+        slow=(check_flip_flop,),
+    )
     natural_key = NaturalKey(
         ("intent_code", "state_code", "phase", "rule_type", "match_pattern", "match_target", "action")
     )
