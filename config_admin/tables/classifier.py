@@ -47,7 +47,7 @@ def list_sample_texts(row: rows.Classifier) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*literals, " ".join(literals))))
 
 
-def check_overlap(draft: Classifier) -> Iterator[Finding]:
+def _check_overlap(draft: Classifier) -> Iterator[Finding]:
     """A text that matches both rows proves that they overlap; the samples of either side are tried.
 
     Where the order of match types or priorities decide, only a row that loses all its texts is reported.
@@ -158,7 +158,7 @@ class CeIntentClassifier(ControlPlaneRow):
             _check_breadth,
             common.check_duplicate_row,
         ),
-        slow=(check_overlap,),
+        slow=(_check_overlap,),
     )
     natural_key = NaturalKey(("intent_code", "rule_type", "pattern"))
 
