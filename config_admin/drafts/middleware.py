@@ -56,7 +56,7 @@ class DraftMiddleware:
             return self._get_response(request)
         try:
             _require_rights(request)
-            if is_configuration_page(request):
+            if _is_configuration_page(request):
                 return self._respond_in_draft(request, draft_id)
             _note_draft(request, CeDraft.objects.filter(pk=draft_id, status=DraftStatus.OPEN).first(), is_in_it=False)
         except DraftEnded as ended:
@@ -94,7 +94,7 @@ class DraftMiddleware:
         """The response of the view, whose reads and writes go to the draft."""
         reason = request.POST.get("reason", "").strip()
         # Who saves the form of a row sees it whole; a list, a file or a wizard does not show what is live.
-        decides = get_page_name(request).endswith(("_change", "_put_back"))
+        decides = _get_page_name(request).endswith(("_change", "_put_back"))
         with open_draft(draft_id, request.user, reason, writing=request.method == "POST", decides=decides) as draft:
             _note_draft(request, draft, is_in_it=True)
             response = self._get_response(request)
@@ -134,7 +134,7 @@ def _has_typed_text(request: HttpRequest) -> bool:
     """True for a form that somebody sent, and that a page can send again."""
     is_script = "application/json" in request.headers.get("Accept", "")
     is_form = request.method == "POST" and not request.FILES and not is_script
-    return is_form and is_configuration_page(request) and _has_token(request)
+    return is_form and _is_configuration_page(request) and _has_token(request)
 
 
 class _TokenCheck(CsrfViewMiddleware):
@@ -195,7 +195,7 @@ def _require_rights(request: HttpRequest) -> None:
     """Refuse users who lost the rights to drafts: what they save must not go live instead. Raises _NotYours."""
     user: Any = request.user
     rights = ["config_admin.view_cedraft"]
-    if request.method == "POST" and is_configuration_page(request):
+    if request.method == "POST" and _is_configuration_page(request):
         rights.append("config_admin.change_cedraft")
     if not user.has_perms(rights):
         raise _NotYours
@@ -209,13 +209,13 @@ def _is_admin(request: HttpRequest) -> bool:
         return False
 
 
-def is_configuration_page(request: HttpRequest) -> bool:
+def _is_configuration_page(request: HttpRequest) -> bool:
     """True for a page that works in the open draft."""
-    name = get_page_name(request)
+    name = _get_page_name(request)
     return name in _SEARCHES or (name.startswith(_PAGES) and not name.startswith(_OUTSIDE))
 
 
-def get_page_name(request: HttpRequest) -> str:
+def _get_page_name(request: HttpRequest) -> str:
     """The name of the page in the addresses; blank for none."""
     try:
         return resolve(request.path_info).url_name or ""
@@ -229,7 +229,7 @@ def _note_draft(request: HttpRequest, draft: CeDraft | None, *, is_in_it: bool) 
         raise DraftEnded
     held: Any = request
     held.ce_draft, held.is_in_draft = draft, is_in_it
-    held.is_about_drafts = get_page_name(request).startswith((_ABOUT_DRAFTS, _ABOUT_TESTS))
+    held.is_about_drafts = _get_page_name(request).startswith((_ABOUT_DRAFTS, _ABOUT_TESTS))
 
 
 #: What the names of pages of the configuration begin with on which nothing is edited.
@@ -258,6 +258,6 @@ def find_needed_draft(request: HttpRequest) -> NeededDraft:
 def is_editing_page(request: HttpRequest) -> bool:
     """True for a page of the configuration, for a user who may save in drafts."""
     user: Any = request.user
-    if not is_configuration_page(request) or get_page_name(request).startswith(_ONLY_READ):
+    if not _is_configuration_page(request) or _get_page_name(request).startswith(_ONLY_READ):
         return False
     return bool(user.has_perm("config_admin.change_cedraft"))

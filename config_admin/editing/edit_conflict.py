@@ -40,7 +40,7 @@ class SeenVersion(NamedTuple):
     @classmethod
     def of(cls, instance: Any, config_version: int) -> "SeenVersion":
         """The present stored row."""
-        return cls(config_version, digest_of(content_of(instance)))
+        return cls(config_version, _digest_of(content_of(instance)))
 
     @classmethod
     def parse(cls, text: str) -> "SeenVersion":
@@ -52,16 +52,16 @@ class SeenVersion(NamedTuple):
         return f"{self.config_version}-{self.content}"
 
 
-def find_seen_content(instance: Any, seen: SeenVersion) -> Content | None:
+def _find_seen_content(instance: Any, seen: SeenVersion) -> Content | None:
     """The row as an editor saw it. Returns None when no release has it."""
     try:
         content = row_at(seen.config_version, instance._meta.db_table, instance.pk) if seen.config_version else None
     except NoSuchRelease:
         return None
-    return content if content is not None and digest_of(content) == seen.content else None
+    return content if content is not None and _digest_of(content) == seen.content else None
 
 
-def digest_of(content: Content) -> str:
+def _digest_of(content: Content) -> str:
     """A digest of a row's content."""
     return hash_of(canonical(content))[:16]
 
@@ -157,9 +157,9 @@ class Meeting:
         undecided = [name for name in waiting if form.data.get(CHOICE + name) not in (THEIRS, MINE, BOTH)]
         is_stale = self._seen.content != self.stored.content
         if undecided and not is_stale:
-            self._show(find_seen_content(form.instance, SeenVersion.parse(self._base)), theirs, waiting)
+            self._show(_find_seen_content(form.instance, SeenVersion.parse(self._base)), theirs, waiting)
             return
-        before = find_seen_content(form.instance, self._seen) if is_stale else theirs
+        before = _find_seen_content(form.instance, self._seen) if is_stale else theirs
         self._choose([name for name in waiting if name not in undecided], before or theirs)
         if is_stale:
             self.other_change = self._find_other_change()

@@ -220,7 +220,7 @@ def _describe_witness(witness: Witness) -> list[tuple[str, str]]:
 #: How many findings are shown at once.
 TOLD = 3
 #: How many findings are looked up among the accepted ones.
-MARKED = 1000
+_MARKED = 1000
 #: Findings that the page of the release shows, because the missing row usually comes next.
 _OF_RELEASE = frozenset({"STATE_WITHOUT_RESPONSE"})
 _SHOWN = HEALTH_CODES.keys() - _OF_RELEASE
@@ -240,7 +240,7 @@ def news_of(saved: Sequence[RowKey]) -> list[str]:
     findings = check_touched(snapshot, describe_installation(), saved).findings
     marks = {finding.fingerprint(snapshot): finding for finding in findings if finding.code in _SHOWN}
     accepted = (
-        set(CeHealthAcknowledgement.objects.filter(pk__in=list(marks)[:MARKED]).values_list("pk", flat=True))
+        set(CeHealthAcknowledgement.objects.filter(pk__in=list(marks)[:_MARKED]).values_list("pk", flat=True))
         if marks
         else set()
     )

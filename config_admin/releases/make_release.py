@@ -156,7 +156,7 @@ def _store_release(change: ChangeSet, findings: Findings, locked: CeConfigHead) 
     release.content_hash = hash_of(canonical(findings.manifest))
     release.manifest = findings.manifest
     release.write_counter = locked.write_counter
-    added = write_history(release, change, findings.differences)
+    added = _write_history(release, change, findings.differences)
     release.history_hash = list_history(findings.blobs, release.history_hash, added)
     seal_release(release)
     findings.blobs.write()
@@ -239,7 +239,7 @@ _SIGNS = {(False, True): "+", (True, True): "~", (True, False): "-"}
 BATCH = 500
 
 
-def write_history(
+def _write_history(
     release: CeRelease, change: ChangeSet, differences: Mapping[str, Sequence[RowDifference]]
 ) -> dict[str, list[int]]:
     """Store who changed what and why, with the release. A deleted row's entry holds its last content.

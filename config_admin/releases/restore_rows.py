@@ -32,7 +32,7 @@ def check_restored_rows(wanted: Wanted, judged: Callable[[], None] = lambda: Non
     """
     now, world = snapshots.current(), describe_installation()
     restored = {table: compile_rows(table, rows) for table, rows in wanted.items()}
-    after = overlay_rows(now, wanted, restored)
+    after = _overlay_rows(now, wanted, restored)
     findings: list[Finding] = []
     for table, chunk in restored.items():
         stored = now.tables[table].by_pk
@@ -72,10 +72,10 @@ def compile_rows(table: str, rows: Mapping[Any, Content | None]) -> Chunk:
 
 def lay_rows_over(now: Snapshot, wanted: Wanted) -> Snapshot:
     """The configuration with these rows."""
-    return overlay_rows(now, wanted, {table: compile_rows(table, rows) for table, rows in wanted.items()})
+    return _overlay_rows(now, wanted, {table: compile_rows(table, rows) for table, rows in wanted.items()})
 
 
-def overlay_rows(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
+def _overlay_rows(now: Snapshot, wanted: Wanted, restored: Mapping[str, Chunk]) -> Snapshot:
     """The configuration with these rows, as `compile_rows` gives them."""
     tables = dict(now.tables)
     for name, chunk in restored.items():

@@ -69,13 +69,10 @@ def _check_choices(draft: AnswerDocument, name: str, choices: object) -> Iterato
             )
 
 
-SAVE_CHECKS = SaveChecks(form=(_check_link, _check_content, _check_sections))
-
-
 class CeAnswerDocument(ControlPlaneRow):
     """A document: what it says is shown word for word, with its source, to users who ask for it."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(form=(_check_link, _check_content, _check_sections))
     natural_key = NaturalKey(("title",), is_unique=True, ignores_case=True)
 
     document_id = models.BigAutoField("id", primary_key=True)

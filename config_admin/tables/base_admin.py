@@ -227,7 +227,7 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, LiveChecksAdmin, DeletedRowAdmin, Work
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """The rows, with whether they take part."""
-        queryset = super().get_queryset(request)
+        queryset: QuerySet[Any] = super().get_queryset(request)
         return queryset.annotate(intent_active=_ACTIVE) if self.is_scoped else queryset
 
     @badge_column({"on": "success", "off": "default", "inactive": "warning", "unreadable": "danger"}, "use", "enabled")

@@ -47,7 +47,7 @@ def list_sample_texts(row: rows.Classifier) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*literals, " ".join(literals))))
 
 
-def check_overlap(draft: Classifier) -> Iterator[Finding]:
+def _check_overlap(draft: Classifier) -> Iterator[Finding]:
     """A text that matches both rows proves that they overlap; the samples of either side are tried.
 
     Where the order of match types or priorities decide, only a row that loses all its texts is reported.
@@ -148,21 +148,18 @@ def _check_same_phrase(draft: Classifier) -> Iterator[Finding]:
             return
 
 
-SAVE_CHECKS = SaveChecks(
-    fit=(
-        _check_words,
-        _check_same_phrase,
-        _check_breadth,
-        common.check_duplicate_row,
-    ),
-    slow=(check_overlap,),
-)
-
-
 class CeIntentClassifier(ControlPlaneRow):
     """A pattern that means an intent. Intent and state are its result, not a filter."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        fit=(
+            _check_words,
+            _check_same_phrase,
+            _check_breadth,
+            common.check_duplicate_row,
+        ),
+        slow=(_check_overlap,),
+    )
     natural_key = NaturalKey(("intent_code", "rule_type", "pattern"))
 
     classifier_id = models.BigAutoField("id", primary_key=True)

@@ -251,13 +251,10 @@ def _check_qualifier(draft: Config) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(form=(_check_duplicates, _check_secrets, _check_value), fit=(_check_key, _check_qualifier))
-
-
 class CeConfig(ControlPlaneRow):
     """One setting. Look-ups ignore case; the value's type is that of the settings catalogue."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(form=(_check_duplicates, _check_secrets, _check_value), fit=(_check_key, _check_qualifier))
     natural_key = NaturalKey(("config_type", "config_key"), is_unique=True, ignores_case=True)
 
     config_id = models.BigAutoField("id", primary_key=True)

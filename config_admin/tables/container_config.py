@@ -59,16 +59,15 @@ _check_duplicate_param = common.make_rival_check(
     "Row {other.pk} writes the same key. The later one overwrites the value.",
     key=lambda row: row.input_param_name,
 )
-SAVE_CHECKS = SaveChecks(
-    form=(_check_param_name, _check_provider),
-    fit=(_check_param_in_form, common.check_duplicate_row, _check_duplicate_param),
-)
 
 
 class CeContainerConfig(ScopedRow):
     """One piece of data that a registered provider puts into the context."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_param_name, _check_provider),
+        fit=(_check_param_in_form, common.check_duplicate_row, _check_duplicate_param),
+    )
     natural_key = NaturalKey(("intent_code", "state_code", "page_id", "section_id", "container_id"))
 
     id = models.BigAutoField("id", primary_key=True)

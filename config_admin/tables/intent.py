@@ -67,16 +67,13 @@ def _check_answers(draft: Intent) -> Iterator[Finding]:
         yield draft.warning("NO_RESPONSE_FOR_INTENT", None, "This intent has no answer yet. Add one.")
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(_check_code, _check_renaming),
-    fit=(_check_rows_of_reset_intent, _check_form_of_returning_intent, _check_answers),
-)
-
-
 class CeIntent(ControlPlaneRow):
     """A business intent. Every scoped row names one of these, ANY or UNKNOWN."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_code, _check_renaming),
+        fit=(_check_rows_of_reset_intent, _check_form_of_returning_intent, _check_answers),
+    )
     natural_key = NaturalKey(("intent_code",), is_unique=True)
 
     intent_code = declare_column(

@@ -44,6 +44,7 @@ def name_pattern(row: Any) -> str:
     return examples or shorten_line(row.description or row.pattern, _LONGEST) or "-"
 
 
+@admin.display(description="pattern")
 def show_pattern(row: Any) -> str:
     """The pattern, unless the name of the row is the pattern."""
     shown = shorten_line(row.pattern, _LONGEST)
@@ -144,6 +145,7 @@ class ClassifierAdmin(RowAdmin):
     list_filter = (InUseFilter, IntentFilter, StateFilter, ("rule_type", ChoicesDropdownFilter))
     search_fields = ("pattern", "description")
     ordering = ("priority", "classifier_id")
+    wording = staticmethod(show_pattern)
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
         """With `message_of`, the pattern is the message of that turn, if the user may read turns."""
@@ -165,11 +167,6 @@ class ClassifierAdmin(RowAdmin):
         """The description, or what users write."""
         return name_pattern(row)
 
-    @admin.display(description="pattern")
-    def wording(self, row: CeIntentClassifier) -> str:
-        """The pattern, where the first column does not show it."""
-        return show_pattern(row)
-
 
 #: Policies that a model judges come after all others.
 _MODEL_LAST = Case(When(rule_type=PolicyType.LLM.value, then=Value(1)), default=Value(0))
@@ -189,13 +186,9 @@ class PolicyAdmin(RowAdmin):
     search_fields = ("pattern", "response_text", "description")
     ordering = (_MODEL_LAST.asc(), "priority", "policy_id")
     answer = excerpt_column("response_text", "answer")
+    wording = staticmethod(show_pattern)
 
     @admin.display(description="policy", ordering="pattern")
     def policy(self, row: CePolicy) -> str:
         """The description, or what users write."""
         return name_pattern(row)
-
-    @admin.display(description="pattern")
-    def wording(self, row: CePolicy) -> str:
-        """The pattern, where the first column does not show it."""
-        return show_pattern(row)

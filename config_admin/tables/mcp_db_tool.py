@@ -135,24 +135,21 @@ def _check_unused_parameters(draft: DbTool) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(
-        _check_tool,
-        _check_read_only_guard,
-        check_argument_schema,
-        _check_identifier_shape,
-        _check_identifier_names,
-        _check_statement,
-        _check_declared_names,
-    ),
-    fit=(_check_unused_parameters, _check_database),
-)
-
-
 class CeMcpDbTool(ControlPlaneRow):
     """One row per tool of group DB that has no handler in code."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(
+            _check_tool,
+            _check_read_only_guard,
+            check_argument_schema,
+            _check_identifier_shape,
+            _check_identifier_names,
+            _check_statement,
+            _check_declared_names,
+        ),
+        fit=(_check_unused_parameters, _check_database),
+    )
     natural_key = NaturalKey(("tool_code",), is_unique=True, ignores_case=True)
 
     tool = models.OneToOneField(CeMcpTool, on_delete=models.CASCADE, primary_key=True, related_name="db_tool")

@@ -53,13 +53,12 @@ def _check_tool_names(draft: Planner) -> Iterator[Finding]:
 _check_duplicate_scope = common.make_rival_check(
     "TWO_PLANNERS", None, "Row {other.pk} has the same scope. The newer one is used."
 )
-SAVE_CHECKS = SaveChecks(fit=(_check_tools_variable, _check_tool_names, _check_duplicate_scope))
 
 
 class CeMcpPlanner(ScopedRow):
     """The prompts with which a model plans tool calls. Among equals, the highest id is used."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(fit=(_check_tools_variable, _check_tool_names, _check_duplicate_scope))
     natural_key = NaturalKey(("intent_code", "state_code"))
 
     planner_id = models.BigAutoField("id", primary_key=True)

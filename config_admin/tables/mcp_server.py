@@ -76,20 +76,17 @@ def _check_documents(draft: Server) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(
-        _check_name,
-        common.make_unique_check(_get_name_key, "name", "The server {row.name} already exists (row {other.pk})."),
-        _check_transport,
-        _check_documents,
-    ),
-)
-
-
 class CeMcpServer(ControlPlaneRow):
     """A server; its tools are called `mcp.{name}.{tool}`."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(
+            _check_name,
+            common.make_unique_check(_get_name_key, "name", "The server {row.name} already exists (row {other.pk})."),
+            _check_transport,
+            _check_documents,
+        ),
+    )
     natural_key = NaturalKey(("name",), is_unique=True)
 
     ENGINE_COLUMNS = ("last_status", "tool_cache_json", "cached_at")

@@ -63,13 +63,10 @@ def _check_breadth(draft: Guardrail) -> Iterator[Finding]:
         yield draft.warning("CONFLICT", "match_value", "This blocks every query. Choose another keyword.")
 
 
-SAVE_CHECKS = SaveChecks(form=(_check_value, _check_duplicates, _check_conflicts), fit=(_check_breadth,))
-
-
 class CeMcpSqlGuardrail(ControlPlaneRow):
     """One entry of the set; BLOCK wins over ALLOW."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(form=(_check_value, _check_duplicates, _check_conflicts), fit=(_check_breadth,))
     natural_key = NaturalKey(("rule_type", "match_value"), is_unique=True)
 
     guardrail_id = models.BigAutoField("id", primary_key=True)

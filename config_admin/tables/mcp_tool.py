@@ -94,16 +94,13 @@ def _check_implementation(draft: Tool) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(_check_code, _check_unique_code, check_group, _check_input_schema),
-    fit=(_check_scope, _check_implementation, check_executor),
-)
-
-
 class CeMcpTool(ScopedRow):
     """A tool. Its code is unique, so it has exactly one scope."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_code, _check_unique_code, check_group, _check_input_schema),
+        fit=(_check_scope, _check_implementation, check_executor),
+    )
     natural_key = NaturalKey(("tool_code",), is_unique=True, ignores_case=True)
 
     tool_id = models.BigAutoField("id", primary_key=True)

@@ -242,24 +242,21 @@ def check_reset_intent(draft: Draft[Any]) -> Iterator[Finding]:
         yield draft.warning("RESET_INTENT_MIXED", "intent_code", text)
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(_check_shape, _check_reserved_names),
-    fit=(
-        _check_kinds,
-        _check_prompt,
-        _check_required,
-        _check_confirmation_states,
-        check_reset_intent,
-        common.check_duplicate_row,
-        common.make_shadowing_check("schema_type", finding_code="SCHEMA_OPTION_SHADOWED"),
-    ),
-)
-
-
 class CeOutputSchema(ScopedRow):
     """A form: what must be known before the flow can go on."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_shape, _check_reserved_names),
+        fit=(
+            _check_kinds,
+            _check_prompt,
+            _check_required,
+            _check_confirmation_states,
+            check_reset_intent,
+            common.check_duplicate_row,
+            common.make_shadowing_check("schema_type", finding_code="SCHEMA_OPTION_SHADOWED"),
+        ),
+    )
     natural_key = NaturalKey(("intent_code", "state_code", "schema_type"))
 
     schema_id = models.BigAutoField("id", primary_key=True)

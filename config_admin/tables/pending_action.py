@@ -62,21 +62,20 @@ _check_scope = common.make_any_scope_check(
     "ACTION_SCOPE_ANY",
     "With intent ANY and state ANY, a plain 'yes' can run this action anywhere. Choose an intent or a state.",
 )
-SAVE_CHECKS = SaveChecks(
-    form=(_check_methods, _check_task),
-    fit=(
-        _check_ambiguity,
-        _check_scope,
-        common.check_duplicate_row,
-        common.make_shadowing_check("action_key"),
-    ),
-)
 
 
 class CePendingAction(ScopedRow):
     """One entry of the catalogue; the state of an opened action is in the conversation's context."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_methods, _check_task),
+        fit=(
+            _check_ambiguity,
+            _check_scope,
+            common.check_duplicate_row,
+            common.make_shadowing_check("action_key"),
+        ),
+    )
     natural_key = NaturalKey(("intent_code", "state_code", "action_key"))
 
     pending_action_id = models.BigAutoField("id", primary_key=True)

@@ -82,16 +82,13 @@ def _check_model(draft: Policy) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(_check_matches_everything, _check_dead_pattern),
-    fit=(_check_harmless_texts, _check_model),
-)
-
-
 class CePolicy(ControlPlaneRow):
     """A text that ends the turn before anything else happens. It has no scope."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_matches_everything, _check_dead_pattern),
+        fit=(_check_harmless_texts, _check_model),
+    )
     natural_key = NaturalKey(("rule_type", "pattern"))
 
     policy_id = models.BigAutoField("id", primary_key=True)

@@ -114,26 +114,23 @@ def _check_confirmed_form(draft: Template) -> Iterator[Finding]:
         yield report_confirmation_without_form(draft, "interaction_mode", code(row.state_code))
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(_check_intent_of_use, _check_contract),
-    fit=(
-        _check_mode,
-        _check_contract_words,
-        _check_confirmed_form,
-        common.check_duplicate_row,
-        _check_duplicate_use,
-        _check_use,
-    ),
-)
-
-
 _TEMPERATURE = Problem("TEMPERATURE", "Temperature must be between 0 and 2.")
 
 
 class CePromptTemplate(ScopedRow):
     """The prompts of one use in one scope. Among equals, the newest is used."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_intent_of_use, _check_contract),
+        fit=(
+            _check_mode,
+            _check_contract_words,
+            _check_confirmed_form,
+            common.check_duplicate_row,
+            _check_duplicate_use,
+            _check_use,
+        ),
+    )
     natural_key = NaturalKey(("intent_code", "state_code", "response_type"))
 
     template_id = models.BigAutoField("id", primary_key=True)

@@ -117,21 +117,18 @@ def _check_model(draft: Response) -> Iterator[Finding]:
         yield draft.warning("DERIVED_WITHOUT_MODEL", "response_type", message)
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(
-        _check_exact_text,
-        _check_json_text,
-        _check_schema,
-        _check_last_fallback,
-    ),
-    fit=(_check_prompt, _check_hint, _check_model, common.check_duplicate_row, common.make_shadowing_check()),
-)
-
-
 class CeResponse(ScopedRow):
     """An answer: a fixed text, or one that a model writes."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(
+            _check_exact_text,
+            _check_json_text,
+            _check_schema,
+            _check_last_fallback,
+        ),
+        fit=(_check_prompt, _check_hint, _check_model, common.check_duplicate_row, common.make_shadowing_check()),
+    )
     natural_key = NaturalKey(("intent_code", "state_code", "output_format"))
 
     response_id = models.BigAutoField("id", primary_key=True)

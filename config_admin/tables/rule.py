@@ -74,7 +74,7 @@ def _check_constant_path(draft: Rule) -> Iterator[Finding]:
             )
 
 
-def check_condition(draft: Rule) -> Iterator[Finding]:
+def _check_condition(draft: Rule) -> Iterator[Finding]:
     """A condition of rows that can be read."""
     if code(draft.row.rule_type) != RuleType.CONDITION or blank(draft.row.match_pattern):
         return
@@ -85,14 +85,16 @@ def check_condition(draft: Rule) -> Iterator[Finding]:
         yield draft.error("CONDITION_INVALID", "match_pattern", f"{error.reason}{where}")
 
 
-def check_condition_fields(draft: Rule) -> Iterator[Finding]:
+def _check_condition_fields(draft: Rule) -> Iterator[Finding]:
     """Every field of the condition is a fact, a field of a form of the intent, or set by a rule or a caller.
 
     Where tasks run, which may set any field, only a name that resembles a known one is questioned.
     """
     if code(draft.row.rule_type) != RuleType.CONDITION:
         return
-    known = list_condition_names(draft.snapshot, draft.row.intent_code)
+    fields = relations.list_form_fields(draft.snapshot, draft.row.intent_code)
+    written = list_written_names(draft.snapshot)
+    known = fields | written | RESERVED_FACTS | ENGINE_BRANCHES | ALIASES.keys() | {CLOCK, "dialogue"}
     by_rule = (code(rule.action) == RuleAction.SET_TASK for rule in draft.snapshot.enabled_rows(rows.Rule))
     runs_tasks = any(by_rule) or bool(draft.snapshot.enabled_rows(rows.PendingAction))
     for name in list_fields(parse_condition(draft.row.match_pattern or "")):
@@ -103,14 +105,6 @@ def check_condition_fields(draft: Rule) -> Iterator[Finding]:
                 "match_pattern",
                 f"Nothing sets {root}, so it is empty in every turn.{hint}",
             )
-
-
-def list_condition_names(snapshot: Snapshot, intent: str) -> frozenset[str]:
-    """The names that a condition of an intent's rules may begin with."""
-    fields = relations.list_form_fields(snapshot, intent)
-    return (
-        fields | list_written_names(snapshot) | RESERVED_FACTS | ENGINE_BRANCHES | ALIASES.keys() | {CLOCK, "dialogue"}
-    )
 
 
 #: Phases that run before direct tool calls: later phases set `tool_request` without effect.
@@ -124,7 +118,7 @@ _BEFORE_TOOLS = frozenset(
 )
 
 
-def check_action(draft: Rule) -> Iterator[Finding]:
+def _check_action(draft: Rule) -> Iterator[Finding]:
     """A known action with a readable value."""
     row, known = draft.row, vocabulary.list_actions()
     action = vocabulary.get_action(row.action)
@@ -187,7 +181,7 @@ _CHECK_OF_VALUE: Mapping[str, Callable[[Rule, Any], Iterator[Finding]]] = {
 }
 
 
-def check_engine_keys(draft: Rule) -> Iterator[Finding]:
+def _check_engine_keys(draft: Rule) -> Iterator[Finding]:
     """An input param that the engine sets, and that is not meant for rules."""
     if code(draft.row.action) == RuleAction.SET_DIALOGUE_ACT:
         return  # Its purpose is to override the engine.
@@ -201,7 +195,7 @@ def check_engine_keys(draft: Rule) -> Iterator[Finding]:
             )
 
 
-def check_phase(draft: Rule) -> Iterator[Finding]:
+def _check_phase(draft: Rule) -> Iterator[Finding]:
     """The phase runs too late for the action to have an effect."""
     phase = code(draft.row.phase)
     if code(draft.row.action) == RuleAction.SET_DIALOGUE_ACT and phase != RulePhase.POST_DIALOGUE_ACT:
@@ -231,7 +225,7 @@ def _get_scoped_move_key(rule: Any) -> tuple[str, str, str, str] | None:
     return (*key, code(getattr(rule, MOVE_COLUMNS[key[1]][1]))) if key else None
 
 
-def check_flip_flop(draft: Rule) -> Iterator[Finding]:
+def _check_flip_flop(draft: Rule) -> Iterator[Finding]:
     """Another rule of the phase can undo this one, as often as passes allow."""
     rule = draft.row
     if not is_move(rule):
@@ -293,7 +287,7 @@ def _can_hold_together(row: rows.Rule, other: rows.Rule) -> bool:
     return all(wanted[path] == also[path] for path in (wanted.keys() & also.keys()) - places)
 
 
-def check_unconditional_move(draft: Rule) -> Iterator[Finding]:
+def _check_unconditional_move(draft: Rule) -> Iterator[Finding]:
     """A move without any condition, everywhere."""
     rule = draft.row
     unconditional = (code(rule.rule_type) == RuleType.EXACT and code(rule.match_pattern) == ANY) or matches_everything(
@@ -310,7 +304,7 @@ def check_unconditional_move(draft: Rule) -> Iterator[Finding]:
         )
 
 
-def check_missing_edge(draft: Rule) -> Iterator[Finding]:
+def _check_missing_edge(draft: Rule) -> Iterator[Finding]:
     """The intent has a state graph that does not allow the move."""
     rule = draft.row
     if not is_move(rule, "SET_STATE"):
@@ -325,25 +319,22 @@ def check_missing_edge(draft: Rule) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(check_action, check_condition),
-    fit=(
-        _check_constant_path,
-        check_condition_fields,
-        check_engine_keys,
-        check_phase,
-        check_unconditional_move,
-        check_missing_edge,
-        common.check_duplicate_row,
-    ),
-    slow=(check_flip_flop,),
-)
-
-
 class CeRule(ScopedRow):
     """A rule: most behaviour is configured here."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_action, _check_condition),
+        fit=(
+            _check_constant_path,
+            _check_condition_fields,
+            _check_engine_keys,
+            _check_phase,
+            _check_unconditional_move,
+            _check_missing_edge,
+            common.check_duplicate_row,
+        ),
+        slow=(_check_flip_flop,),
+    )
     natural_key = NaturalKey(
         ("intent_code", "state_code", "phase", "rule_type", "match_pattern", "match_target", "action")
     )

@@ -131,7 +131,7 @@ class ContainerConfigAdmin(ScopedAdmin):
 RELEASE_SETTINGS = "config_admin.change_release_settings"
 
 
-def get_declared_setting(row: CeConfig) -> Setting[Any] | None:
+def _get_declared_setting(row: CeConfig) -> Setting[Any] | None:
     """The setting of a row, or None when nothing reads it."""
     return find_setting(cast(rows.Config, row_of(row)))
 
@@ -152,7 +152,7 @@ class ConfigAdmin(RowAdmin):
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
         """The form; the value of a known setting has a matching input."""
         form = super().get_form(request, obj, change, **options)
-        setting = get_declared_setting(obj) if obj else None
+        setting = _get_declared_setting(obj) if obj else None
         if setting and "config_value" in form.base_fields:
             if "config_key" in form.base_fields:
                 form.base_fields["config_key"].widget.attrs["data-quiet"] = ""
@@ -169,7 +169,7 @@ class ConfigAdmin(RowAdmin):
 
     def response_post_save_add(self, request: HttpRequest, obj: CeConfig) -> HttpResponse:
         """Back to the page of all settings."""
-        return HttpResponseRedirect(settings_url(get_declared_setting(obj)))
+        return HttpResponseRedirect(settings_url(_get_declared_setting(obj)))
 
     response_post_save_change = response_post_save_add
 
@@ -209,21 +209,21 @@ class ConfigAdmin(RowAdmin):
     @admin.display(description="setting", ordering=Lower("config_key"))
     def name(self, row: CeConfig) -> str:
         """Its label, with type and key."""
-        setting, key = get_declared_setting(row), f"{row.config_type} / {row.config_key}"
+        setting, key = _get_declared_setting(row), f"{row.config_type} / {row.config_key}"
         return f"{setting.label} ({key})" if setting else key
 
     @admin.display(description="default")
     def default(self, row: CeConfig) -> str:
         """The value without the row."""
-        setting = get_declared_setting(row)
+        setting = _get_declared_setting(row)
         return shorten_line(describe_default(setting), 40) if setting else "-"
 
     @badge_column({"reserved": "warning"}, "reserved")
     def reserved_badge(self, row: CeConfig) -> tuple[str, str] | None:
-        setting = get_declared_setting(row)
+        setting = _get_declared_setting(row)
         return ("reserved", "reserved") if setting and setting.mark == "LR" else None
 
     @admin.display(description="meaning")
     def meaning(self, row: CeConfig) -> str:
-        setting = get_declared_setting(row)
+        setting = _get_declared_setting(row)
         return setting.help if setting else "unknown setting"

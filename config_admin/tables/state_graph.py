@@ -67,13 +67,10 @@ def _check_rules(draft: Edge) -> Iterator[Finding]:
         yield draft.warning("RULE_OUTSIDE_GRAPH", None, text)
 
 
-SAVE_CHECKS = SaveChecks(form=(_check_self_edge, _check_duplicates), fit=(_check_reachability, _check_rules))
-
-
 class CeStateGraph(ControlPlaneRow):
     """One allowed move. An intent without edges allows every move."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(form=(_check_self_edge, _check_duplicates), fit=(_check_reachability, _check_rules))
     natural_key = NaturalKey(("intent_code", "from_state", "to_state"), is_unique=True)
 
     edge_id = models.BigAutoField("id", primary_key=True)

@@ -118,16 +118,13 @@ def _check_tool_scope(draft: DirectTool) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(_check_group, _check_tool, _check_arguments),
-    fit=(_check_tool_scope, check_executor, common.check_duplicate_row, common.make_shadowing_check()),
-)
-
-
 class CeTool(ScopedRow):
     """A direct tool call."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_group, _check_tool, _check_arguments),
+        fit=(_check_tool_scope, check_executor, common.check_duplicate_row, common.make_shadowing_check()),
+    )
     natural_key = NaturalKey(("intent_code", "state_code", "tool_group", "tool_code"))
 
     ce_tool_id = models.BigAutoField("id", primary_key=True)

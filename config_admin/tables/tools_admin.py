@@ -14,20 +14,15 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_url
 from config_admin.tables.base_admin import IntentFilter, InUseFilter, RowAdmin, ScopedAdmin, StateFilter, any_last
-from config_admin.tables.mcp_db_tool import CeMcpDbTool
-from config_admin.tables.mcp_http_tool.model import CeMcpHttpTool
 from config_admin.tables.mcp_planner import CeMcpPlanner
 from config_admin.tables.mcp_server import CeMcpServer
 from config_admin.tables.mcp_sql_guardrail import CeMcpSqlGuardrail
 from config_admin.tables.mcp_tool import CeMcpTool
 from config_admin.tables.pending_action import CePendingAction
 from config_admin.tables.tool import CeTool
-from config_admin.tables.try_tool_page import TryToolAdmin
-from config_admin.validation.secret_columns import mask_value
 from convengine.engine.steps.tools.scope import list_offered_tools
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import ToolGroup
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import excerpt_column
 from convengine.server.mcp_client.servers import McpServers, read_policy
@@ -47,60 +42,6 @@ class ToolAdmin(ScopedAdmin):
     search_fields = ("tool_code", "description")
     ordering = ("tool_group", "tool_code")
     about = excerpt_column("description", "description")
-
-
-@admin.register(CeMcpDbTool)
-class DbToolAdmin(TryToolAdmin):
-    """The SQL behind a tool of group DB."""
-
-    sections = (
-        ("Tool", ("tool",)),
-        ("Statement", ("dialect", "sql_template", "param_schema")),
-        ("Limits", ("safe_mode", "max_rows", "allowed_identifiers", "allowed_tables")),
-    )
-    fixed_fields = ("tool",)
-    save_as = False
-    actions = ()
-    list_display = ("tool", "dialect", "statement", "safe_mode", "max_rows")
-    list_filter = ()
-    list_select_related = ("tool",)
-    search_fields = ("tool__tool_code", "sql_template")
-    ordering = ("tool__tool_code",)
-    statement = excerpt_column("sql_template", "statement", 80)
-
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        """Only tools of the group."""
-        options["queryset"] = CeMcpTool.objects.filter(tool_group=ToolGroup.DB.value).order_by("tool_code")
-        return super().formfield_for_foreignkey(db_field, request, **options)
-
-
-@admin.register(CeMcpHttpTool)
-class HttpToolAdmin(TryToolAdmin):
-    """The call behind a tool of group HTTP_API."""
-
-    sections = (
-        ("Tool", ("tool",)),
-        ("Call", ("connection_name", "method", "url_template", "query_json", "headers_json", "body_template")),
-        ("Arguments and result", ("param_schema", "mapping_mode", "mapping_json", "policy_json")),
-    )
-    fixed_fields = ("tool",)
-    save_as = False
-    actions = ()
-    list_display = ("tool", "method", "connection_name", "path", "mapping_mode")
-    list_filter = ()
-    list_select_related = ("tool",)
-    search_fields = ("tool__tool_code", "connection_name", "url_template")
-    ordering = ("tool__tool_code",)
-
-    @admin.display(ordering="url_template")
-    def path(self, row: Any) -> Any:
-        """The address, without a secret that a script may have stored."""
-        return mask_value(self.opts.db_table, "url_template", row.url_template)
-
-    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        """Only tools of the group."""
-        options["queryset"] = CeMcpTool.objects.filter(tool_group=ToolGroup.HTTP_API.value).order_by("tool_code")
-        return super().formfield_for_foreignkey(db_field, request, **options)
 
 
 @admin.register(CeTool)

@@ -61,20 +61,17 @@ def _check_names(draft: Verbose) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(_check_texts, _check_references),
-    fit=(
-        _check_names,
-        common.check_duplicate_row,
-        common.make_shadowing_check("step_match", "step_value", "determinant", "rule_id", "tool_code"),
-    ),
-)
-
-
 class CeVerbose(ScopedRow):
     """A progress text for an event of a turn."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(_check_texts, _check_references),
+        fit=(
+            _check_names,
+            common.check_duplicate_row,
+            common.make_shadowing_check("step_match", "step_value", "determinant", "rule_id", "tool_code"),
+        ),
+    )
     natural_key = NaturalKey(
         ("intent_code", "state_code", "step_match", "step_value", "determinant", "rule_id", "tool_code")
     )

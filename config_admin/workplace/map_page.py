@@ -69,7 +69,7 @@ class TestedMap:
         return self.is_played.get(_get_key(row)) is False
 
 
-def mark_untested(chart: Chart, snapshot: Snapshot) -> TestedMap:
+def _mark_untested(chart: Chart, snapshot: Snapshot) -> TestedMap:
     """Mark the states and moves that the newest result of no test on this state reaches."""
     measured = measure_coverage(snapshot)
     is_played = {key: bool(item.scenarios) for key, item in measured.coverage.items.items()}
@@ -127,7 +127,7 @@ def chart(request: HttpRequest, intent: str = "") -> HttpResponse:
     if intent and not _exists(snapshot, intent):
         return redirect_to_renamed(request, intent, chart_url)
     shown = _make_map(request, snapshot, intent)
-    tested = mark_untested(shown.chart, snapshot) if _TESTS.is_on(request) else None
+    tested = _mark_untested(shown.chart, snapshot) if _TESTS.is_on(request) else None
     traffic = turn_reports().read_traffic(intent, DAYS) if intent and _TRAFFIC.is_on(request) else None
     context = {
         "title": shown.title,

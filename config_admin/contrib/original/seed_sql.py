@@ -44,7 +44,7 @@ from convengine.json_value import Json
 from convengine.server.executors import sql_guard
 
 #: Columns of the original with another name here.
-RENAMED: Mapping[tuple[str, str], str] = {
+_RENAMED: Mapping[tuple[str, str], str] = {
     (rows.PromptTemplate.table, "output_format"): "response_type",
     (rows.McpServer.table, "args"): "args_json",
     (rows.McpServer.table, "env"): "env_json",
@@ -75,15 +75,15 @@ _BRACED_NAME = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _PHASES_AFTER_ANSWER = ("POST_RESPONSE_RESOLUTION", "POST_RESPONSE")
 
 
-def find_table(name: str) -> str:
+def _find_table(name: str) -> str:
     """The table of this name, also under its newer name of the original; unchanged if there is none."""
     renamed = rename_table(name)
     return renamed if renamed in ROW_TYPE_OF else name
 
 
-def rename_value(table: str, column: str, text: str) -> str:
+def _rename_value(table: str, column: str, text: str) -> str:
     """A text with the names of this engine."""
-    if is_post_response(table, column, text):
+    if _is_post_response(table, column, text):
         return RulePhase.PRE_RESPONSE_RESOLUTION.value
     if word := _WORDS.get((table, column), {}).get(text.strip().lower()):
         return word
@@ -92,7 +92,7 @@ def rename_value(table: str, column: str, text: str) -> str:
     return _AGENT_NAME.sub(r"mcp_\g<name>", _AGENT_FACT.sub(r"\g<context>.mcp", text))
 
 
-def rename_context_path(values: Mapping[str, Any]) -> str | None:
+def _rename_context_path(values: Mapping[str, Any]) -> str | None:
     """The path of a rule on the context alone, with the names of this engine. Returns None if nothing changes."""
     path = values.get("match_pattern")
     if values.get("rule_type") != RuleType.CONTEXT_JSON_PATH or not isinstance(path, str):
@@ -101,12 +101,7 @@ def rename_context_path(values: Mapping[str, Any]) -> str | None:
     return renamed if renamed != path else None
 
 
-def rename_identifiers(sql: str) -> str:
-    """The SQL of a tool with `${name}` for `{{name}}`."""
-    return _BRACED_NAME.sub(r"${\1}", sql)
-
-
-def is_post_response(table: str, column: str, value: Any) -> bool:
+def _is_post_response(table: str, column: str, value: Any) -> bool:
     """True for the phase of a rule that the original evaluates after the answer."""
     return (table, column) == (rows.Rule.table, "phase") and str(value).strip().upper() in _PHASES_AFTER_ANSWER
 
@@ -125,7 +120,7 @@ _POST_RESPONSE = (
 def read_statements(text: str) -> Document:
     """The rows of a text of statements. Raises FileRefused when it cannot be parsed."""
     reading = _Reading()
-    parsed = [replace(statement, table=find_table(statement.table)) for statement in parse_statements(text)]
+    parsed = [replace(statement, table=_find_table(statement.table)) for statement in parse_statements(text)]
     reading.codes = dict(_list_tools(parsed))
     for statement in parsed:
         reading.take(statement)
@@ -183,7 +178,7 @@ class _Reading:
         """A row as files have it, and notes about what is read otherwise than written. Raises ValueRefused."""
         columns, row_values = list_file_columns(table), dict[str, Json]()
         for written, literal in values.items():
-            name = self._resolve_column(table, RENAMED.get((table, written), written), literal, row_values, where)
+            name = self._resolve_column(table, _RENAMED.get((table, written), written), literal, row_values, where)
             if name is None or literal is DEFAULT:
                 continue
             if name not in columns:
@@ -195,10 +190,10 @@ class _Reading:
                 row_values[name] = self._read_value(table, name, columns[name], literal, where)
             elif name not in STAMPS:
                 raise ValueRefused(f"{name}: now() is not allowed for this column.")
-        if path := rename_context_path(row_values):
+        if path := _rename_context_path(row_values):
             self.notes.append(Note(where, f"match_pattern: {row_values['match_pattern']!r} is read as {path!r}."))
             row_values["match_pattern"] = path
-        if any(is_post_response(table, name, literal) for name, literal in values.items()):
+        if any(_is_post_response(table, name, literal) for name, literal in values.items()):
             row_values["enabled"] = False
             self.notes.append(Note(where, _POST_RESPONSE))
         return {**dict.fromkeys(_list_blank_scopes(table, row_values)), **row_values}
@@ -206,7 +201,7 @@ class _Reading:
     def _convert_sql_template(self, values: dict[str, Json], where: str) -> None:
         """`{{table}}` is `${table}` here, and one list of identifiers becomes a list for each name of the template."""
         sql, listed = values.get("sql_template"), values.get("allowed_identifiers")
-        if isinstance(sql, str) and (renamed := rename_identifiers(sql)) != sql:
+        if isinstance(sql, str) and (renamed := _BRACED_NAME.sub(r"${\1}", sql)) != sql:
             values["sql_template"] = renamed
             self.notes.append(Note(where, f"sql_template: names in braces are read as ${{name}}: {renamed}"))
         if isinstance(listed, list):
@@ -248,7 +243,7 @@ class _Reading:
         if literal is None:
             return None
         written = literal.text if isinstance(literal, Number) else literal
-        text = str(written).lower() if isinstance(written, bool) else rename_value(table, name, str(written))
+        text = str(written).lower() if isinstance(written, bool) else _rename_value(table, name, str(written))
         try:
             value = parse_text(column, text)
         except ValueRefused as error:

@@ -135,21 +135,6 @@ def _check_retries(draft: HttpTool) -> Iterator[Finding]:
         )
 
 
-SAVE_CHECKS = SaveChecks(
-    form=(
-        _check_tool,
-        _check_connection,
-        _check_address,
-        _check_body,
-        check_argument_schema,
-        _check_headers_and_policy,
-        _check_templates,
-        _check_mapping,
-    ),
-    fit=(_check_retries,),
-)
-
-
 def any_object() -> dict[str, Any]:
     """The schema that allows any arguments."""
     return {"type": "object"}
@@ -161,7 +146,19 @@ _OBJECT = Problem("SHAPE_INVALID", "This must be a JSON object.")
 class CeMcpHttpTool(ControlPlaneRow):
     """One row per tool of group HTTP_API that has no handler in code."""
 
-    save_checks = SAVE_CHECKS
+    save_checks = SaveChecks(
+        form=(
+            _check_tool,
+            _check_connection,
+            _check_address,
+            _check_body,
+            check_argument_schema,
+            _check_headers_and_policy,
+            _check_templates,
+            _check_mapping,
+        ),
+        fit=(_check_retries,),
+    )
     natural_key = NaturalKey(("tool_code",), is_unique=True, ignores_case=True)
 
     tool = models.OneToOneField(CeMcpTool, on_delete=models.CASCADE, primary_key=True, related_name="http_tool")

@@ -1,8 +1,11 @@
-"""Try a tool from its page: the row in force, with arguments of the editor."""
+"""Admin of the parts of tools, `ce_mcp_db_tool` and `ce_mcp_http_tool`, with a page that tries the tool.
+
+It runs the row in force, with arguments of the editor.
+"""
 
 import json
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin
@@ -15,6 +18,10 @@ from django.utils.safestring import SafeString
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import row_url
 from config_admin.tables.base_admin import RowAdmin
+from config_admin.tables.mcp_db_tool import CeMcpDbTool
+from config_admin.tables.mcp_http_tool.model import CeMcpHttpTool
+from config_admin.tables.mcp_tool import CeMcpTool
+from config_admin.validation.secret_columns import mask_value
 from convengine.engine.tools.arguments import INVALID_ARGS, check_arguments, find_argument_schema
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import rows
@@ -26,6 +33,7 @@ from convengine.files.json_text import read_json
 from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.server.admin_site.pages import page
+from convengine.server.admin_site.record_columns import excerpt_column
 from convengine.server.executors.http import request_of
 from convengine.server.executors.http_client import circuits
 from convengine.server.executors.http_connections import connection
@@ -104,8 +112,21 @@ def _build_request_document(call: rows.HttpTool, args: dict[str, Json]) -> Json:
     }
 
 
-class TryToolAdmin(RowAdmin):
-    """Rows of tools, with a page to try the tool."""
+class _ToolPartAdmin(RowAdmin):
+    """Rows of tools of one group, with a page to try the tool."""
+
+    group: ClassVar[ToolGroup]
+    fixed_fields = ("tool",)
+    save_as = False
+    actions = ()
+    list_filter = ()
+    list_select_related = ("tool",)
+    ordering = ("tool__tool_code",)
+
+    def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
+        """Only tools of the group."""
+        options["queryset"] = CeMcpTool.objects.filter(tool_group=self.group.value).order_by("tool_code")
+        return super().formfield_for_foreignkey(db_field, request, **options)
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         """With the link, for users who may change the row."""
@@ -145,3 +166,37 @@ class TryToolAdmin(RowAdmin):
             "back_url": row_url(self.opts.db_table, pk),
         }
         return TemplateResponse(request, "config_admin/try_tool.html", context)
+
+
+@admin.register(CeMcpDbTool)
+class DbToolAdmin(_ToolPartAdmin):
+    """The SQL behind a tool of group DB."""
+
+    group = ToolGroup.DB
+    sections = (
+        ("Tool", ("tool",)),
+        ("Statement", ("dialect", "sql_template", "param_schema")),
+        ("Limits", ("safe_mode", "max_rows", "allowed_identifiers", "allowed_tables")),
+    )
+    list_display = ("tool", "dialect", "statement", "safe_mode", "max_rows")
+    search_fields = ("tool__tool_code", "sql_template")
+    statement = excerpt_column("sql_template", "statement", 80)
+
+
+@admin.register(CeMcpHttpTool)
+class HttpToolAdmin(_ToolPartAdmin):
+    """The call behind a tool of group HTTP_API."""
+
+    group = ToolGroup.HTTP_API
+    sections = (
+        ("Tool", ("tool",)),
+        ("Call", ("connection_name", "method", "url_template", "query_json", "headers_json", "body_template")),
+        ("Arguments and result", ("param_schema", "mapping_mode", "mapping_json", "policy_json")),
+    )
+    list_display = ("tool", "method", "connection_name", "path", "mapping_mode")
+    search_fields = ("tool__tool_code", "connection_name", "url_template")
+
+    @admin.display(ordering="url_template")
+    def path(self, row: Any) -> Any:
+        """The address, without a secret that a script may have stored."""
+        return mask_value(self.opts.db_table, "url_template", row.url_template)
