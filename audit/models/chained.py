@@ -11,8 +11,7 @@ from django.db import models, transaction
 
 from audit.seal import GENESIS, Parts, Seal
 from convengine.engine.turn.codec import dump_in_order
-from convengine.server.database.column_values import encode_value
-from convengine.server.database.signed_rows import SignedModel
+from convengine.server.database.signed_rows import SignedModel, encode_value
 
 #: The parts of a turn's document, which an entry does not have.
 _NO_DOCUMENT = (b"",) * 4

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.server.admin.masking import current_redaction
+from convengine.server.admin_site.record_columns import current_redaction
 from convengine.server.channels.models import CeChannelMessage
 from convengine.server.jobs.outbox import OutboxStatus
 

@@ -14,8 +14,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.evaluation.configuration import evaluate_messages, validate_configuration
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.evaluation.read import EvaluationError
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, release_connections
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 from convengine.server.jobs.background_runs import OPEN, BackgroundRuns, RunStatus
 from convengine.server.jobs.running import get_lease_end

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.workbooks import read_sheets, write_sheets
+from convengine.files import Unreadable
 from convengine.files.apart import read_apart
 from convengine.files.table_text import Line, decode, read_table
-from convengine.files.unreadable import Unreadable
 
 #: Limits of a spreadsheet: bytes of a file, characters of a pasted text, and lines.
 MAX_BYTES, MAX_CHARS, MAX_LINES = 2 * 1024 * 1024, 1_000_000, 500

@@ -17,8 +17,7 @@ from convengine.json_value import Json
 from convengine.server.channels.contract import LONGEST_NAME, Call, Incoming, Provider, Receipt, fit_name
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.channels.providers import find_provider, read_secrets
-from convengine.server.database.batches import remove_in_batches
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import HttpCall, circuits, fetch
 from convengine.server.executors.http_connections import HttpConnection, Target, split_address

@@ -19,8 +19,8 @@ from convengine.server.gateway.limits import Caller, TooManyUnfinished, Transfer
 from convengine.server.gateway.threads import RequestThreads
 from convengine.server.observability import metrics
 from convengine.server.observability.sampler import sampler
-from convengine.server.probes.addresses import ADDRESSES as PROBES
-from convengine.server.probes.addresses import ALL_THREADS_STAND
+from convengine.server.probes import ADDRESSES as PROBES
+from convengine.server.probes import ALL_THREADS_STAND
 from convengine.server.resilience.waiting import Overloaded
 from convengine.server.turns.failure import error_body
 

@@ -18,8 +18,7 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
-from convengine.server.database.batches import remove_in_batches
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import HttpCall, HttpConnection, circuits, fetch
 from convengine.server.executors.http_connections import Target, split_address
