@@ -1,4 +1,6 @@
-"""The calls of the API as values: what is sent, and how the answer is read. Both clients share them."""
+"""The calls of the API as values: what is sent, and how the answer is read; when a call is sent again; and how event
+streams are read. Both clients share them.
+"""
 
 import inspect
 import json

@@ -1,4 +1,4 @@
-"""Columns of the record's pages: links, beginnings of texts, formatted JSON."""
+"""Columns of the record's pages: links, beginnings of texts, formatted JSON; masked where it is stored unmasked."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping

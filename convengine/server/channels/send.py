@@ -1,4 +1,7 @@
-"""Send messages to users: soon after the answer, in order for each user, and again after faults."""
+"""Send messages to users: soon after the answer, in order for each user, and again after faults.
+
+What providers report about them is stored, and the help desk gets to know which ones did not arrive.
+"""
 
 import asyncio
 import time

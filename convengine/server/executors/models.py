@@ -1,4 +1,4 @@
-"""Documents that tools search, and messages that tools sent."""
+"""Documents that tools search, their full-text index on each database, and messages that tools sent."""
 
 from typing import Any
 

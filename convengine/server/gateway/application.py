@@ -1,4 +1,7 @@
-"""The ASGI application that serves a WSGI application: an unfinished request or a slow reader holds no thread."""
+"""The ASGI application that serves a WSGI application: an unfinished request or a slow reader holds no thread.
+
+Bodies are read in the event loop, within their limits of size and time, before a thread is taken.
+"""
 
 import asyncio
 import io

@@ -1,5 +1,7 @@
 """Send deliveries: soon after their commit, and by a job that tries again what failed.
 
+Secrets and signatures are as Standard Webhooks say (https://www.standardwebhooks.com).
+
 Attempts and the pauses between them are those of every outbox (`jobs/outbox.py`).
 """
 
