@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 import orjson
 
 from convengine.engine.turn.codec import dump_in_order
-from convengine.server.database.column_values import encode_value
+from convengine.server.database.signed_rows import encode_value
 
 #: The hash before the first seal of a conversation.
 GENESIS = bytes(32)

@@ -110,10 +110,6 @@ UNFOLD: dict[str, Any] = {
 }
 
 
-#: Our own navigation, and a link to the pages of the project's other apps.
-_WITH_OTHER_APPS = {**UNFOLD["SIDEBAR"], "show_all_applications": True}
-
-
 def add_to(settings: MutableMapping[str, Any]) -> None:
     """Add the apps, templates, static files and middleware to a project's settings, and silence a system check.
 
@@ -136,7 +132,9 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
             engine["DIRS"] = [*engine.get("DIRS", ()), find_shipped("templates")]
     settings["STATICFILES_DIRS"] = [*settings.get("STATICFILES_DIRS", ()), find_shipped("static")]
     settings["SILENCED_SYSTEM_CHECKS"] = [*settings.get("SILENCED_SYSTEM_CHECKS", ()), *SILENCED_CHECKS]
-    settings["UNFOLD"] = {**UNFOLD, "SIDEBAR": _WITH_OTHER_APPS, **settings.get("UNFOLD", {})}
+    # Our own navigation, and a link to the pages of the project's other apps.
+    sidebar = {**UNFOLD["SIDEBAR"], "show_all_applications": True}
+    settings["UNFOLD"] = {**UNFOLD, "SIDEBAR": sidebar, **settings.get("UNFOLD", {})}
 
 
 def _find_admin(installed: Sequence[str]) -> str | None:

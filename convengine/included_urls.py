@@ -9,11 +9,13 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from convengine import embedding
+from convengine.server.api.base_view import list_addresses
 from convengine.server.api.schema import SchemaView
+from convengine.server.channels.receive import receive
 
 #: The documented part.
 API = [
-    path("api/v1/", include("convengine.server.api.urls")),
+    path("api/v1/", include(list_addresses("convengine.server"))),
     path("api/v1/", include("audit.urls")),
     path("api/v1/", include("config_admin.api.urls")),
 ]
@@ -23,8 +25,8 @@ _OPEN: dict[str, Any] = {"authentication_classes": [], "permission_classes": [],
 
 urlpatterns = [
     path("", include("convengine.server.probes.urls")),
-    path("", include("convengine.server.chat.urls")),
-    path("", include("convengine.server.channels.urls")),
+    path("", include("convengine.server.chat")),
+    path("channels/<slug:name>/", receive, name="channel"),
     path("admin/", include("config_admin.urls")),
     path("docs/", include("config_admin.manual.urls")),
     *API,

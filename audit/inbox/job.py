@@ -16,8 +16,7 @@ from audit.record.days import WEEK, choose_days
 from convengine.engine.documents.index import get_document_index
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.understanding.phrases.matching import match_phrases
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, release_connections
 from convengine.server.interfaces.configuration import configuration
 
 #: How many groups of each kind are stored.

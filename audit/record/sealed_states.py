@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 
 from audit.models import CeSealedState
 from convengine.engine.turn.codec import dump_in_order
-from convengine.server.database.column_values import encode_value
+from convengine.server.database.signed_rows import encode_value
 from convengine.server.database.sql import database_time
 from convengine.server.database.unreadable import UNREADABLE, iterate_values
 from convengine.server.interfaces.sealed_states import SealedStateModel

@@ -19,8 +19,8 @@ from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.labels import purpose_label
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.play import play, scenario
 from convengine.play.comparison import Aspect, Summary, compare_turns, summarise

@@ -37,8 +37,7 @@ from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.engine.understanding.phrases.terms import has_words
 from convengine.json_value import Json
-from convengine.server.admin_site.phrase_account import PhraseAccount, build_phrase_account
-from convengine.server.admin_site.phrase_reasons import describe_match, describe_needed_score
+from convengine.server.admin_site import phrase_account
 from convengine.server.interfaces.older_templates import to_jinja
 
 _SHOWN = 400
@@ -55,7 +54,7 @@ class PreviewResult:
     #: The resulting text or JSON.
     text: str | None = None
     #: Why a message means an intent by phrases.
-    account: PhraseAccount | None = None
+    account: phrase_account.PhraseAccount | None = None
     notes: Sequence[str] = ()
     #: True when the row cannot be tried as it is.
     failed: bool = False
@@ -175,12 +174,12 @@ def _try_edited_row(row: rows.Classifier, snapshot: Snapshot, text: str | None) 
         f"Pattern {other.pk} of {other.intent_code} matches, too." for other in list_matching_patterns(edited, text)[:1]
     ]
     notes += [
-        describe_match(match.intent, phrase_matches.describe(match))
+        phrase_account.describe_match(match.intent, phrase_matches.describe(match))
         for match in (*phrase_matches.hits, *phrase_matches.near)[:3]
     ]
     scores = [match.confidence for match in phrase_matches.hits]
-    notes.append(describe_needed_score(edited, phrase_matches.min_confidence, scores))
-    account = build_phrase_account(edited, text) if text and has_words(text) else None
+    notes.append(phrase_account.describe_needed_score(edited, phrase_matches.min_confidence, scores))
+    account = phrase_account.build_phrase_account(edited, text) if text and has_words(text) else None
     own = code(row.intent_code)
     headline = f"The message leads to {intents[0]}." if len(intents) == 1 else "No match."
     if own in intents and len(intents) > 1:

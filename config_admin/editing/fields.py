@@ -20,8 +20,8 @@ from unfold.widgets import (
     UnfoldBooleanSwitchWidget,
 )
 
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 
 
 class Option(NamedTuple):

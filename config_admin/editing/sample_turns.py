@@ -15,8 +15,8 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.server import wiring
 from convengine.server.database.sql import TurnClock

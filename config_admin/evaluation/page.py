@@ -21,8 +21,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.labels import code_label, format_percent
 from convengine.evaluation.labelled import LabelledFiles, read_upload
 from convengine.evaluation.read import EvaluationError
+from convengine.files import Unreadable
 from convengine.files.apart import read_apart
-from convengine.files.unreadable import Unreadable
 from convengine.server.admin_site.configuration_choice import get_current_name, list_choices, read_name_for
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page

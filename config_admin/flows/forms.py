@@ -31,8 +31,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.language import MANY_COUNTRIES, find_language
 from convengine.engine.understanding.long_texts import proposes_long_text
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: Words before the title of a field that do not belong to it.

@@ -15,7 +15,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.engine.understanding.phrases.models import Making, choose_making
-from convengine.server.admin_site.phrase_reasons import describe_match
+from convengine.server.admin_site.phrase_account import describe_match
 
 #: How many stored messages are suggested.
 MAX_SUGGESTIONS = 10

@@ -12,7 +12,7 @@ from django.db import connections
 from config_admin.health.check import Health, check_all
 from config_admin.validation.world import World
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.database.release import release_connections
+from convengine.server.database.sql import release_connections
 
 log = structlog.get_logger(__name__)
 #: Checks to keep: pages of other drafts must not begin the check of a page again and again.

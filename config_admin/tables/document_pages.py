@@ -26,9 +26,9 @@ from convengine.engine.documents.sections import Section, split_document
 from convengine.engine.text.compare import storable
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files import Unreadable
 from convengine.files.apart import read_apart
 from convengine.files.document_text import MOST_BYTES, READABLE, read_document
-from convengine.files.unreadable import Unreadable
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.phrase_models.models import CePhraseVector

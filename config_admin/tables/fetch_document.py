@@ -6,8 +6,8 @@ from urllib.parse import unquote, urlsplit
 import httpx2
 
 from convengine.engine.tools.fault import ToolFault
+from convengine.files import Unreadable
 from convengine.files.document_text import MOST_BYTES, READABLE
-from convengine.files.unreadable import Unreadable
 from convengine.server.deployment import conf
 from convengine.server.outgoing.addresses import is_listed
 from convengine.server.outgoing.loop import outgoing

@@ -17,8 +17,8 @@ from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 from convengine.engine.turn.scope import UNKNOWN, scope_key
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.server.interfaces.older_templates import to_jinja
 
 Response = Draft[rows.Response]

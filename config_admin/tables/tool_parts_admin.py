@@ -29,8 +29,8 @@ from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import excerpt_column

@@ -41,10 +41,10 @@ from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.codec import to_strict
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.files import Unreadable
 from convengine.files.apart import read_apart
 from convengine.files.json_text import read_json
 from convengine.files.table_text import decode
-from convengine.files.unreadable import Unreadable
 from convengine.play.expectations import find_misses
 from convengine.play.in_memory import MemoryPlayer
 from convengine.play.loading import parse_yaml

@@ -12,8 +12,8 @@ from django.http import QueryDict
 from config_admin.test_cases.documents import CONVERSATION, TestRefused
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.codec import dumps
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.play.expectations import Miss
 from convengine.play.loading import parse_yaml

@@ -17,8 +17,7 @@ from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResu
 from config_admin.test_cases.play import Verdict, list_changed_rows, play_test
 from convengine import __version__
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, release_connections
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 from convengine.server.jobs.background_runs import OPEN, BackgroundRuns, in_parts
 

@@ -13,9 +13,9 @@ from django.http import HttpResponse
 
 from config_admin.test_cases.documents import TestRefused, build_full_document, check_document, store_test
 from config_admin.test_cases.models import CeTestCase
+from convengine.files import Unreadable
 from convengine.files.apart import read_apart
 from convengine.files.table_text import decode
-from convengine.files.unreadable import Unreadable
 from convengine.play.loading import SUFFIXES, dump_yaml, parse_yaml
 from convengine.play.schema import ScenarioFileError
 

@@ -41,8 +41,8 @@ from config_admin.validation.secret_columns import mask_row
 from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, sort_keys
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.files import Unreadable
 from convengine.files.json_text import MAX_DIGITS, read_json
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: Where editors find the JSON Schema, from the bundle: `manage.py config_schemas` writes it there.

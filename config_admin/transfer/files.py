@@ -30,8 +30,8 @@ from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY
+from convengine.files import Unreadable
 from convengine.files.apart import read_apart
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 from convengine.server.deployment import conf
 

@@ -12,7 +12,7 @@ from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.import_plan import Progress, ignore_progress
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.turn.codec import dumps
-from convengine.server.database.release import release_connections
+from convengine.server.database.sql import release_connections
 
 T = TypeVar("T")
 log = structlog.get_logger(__name__)

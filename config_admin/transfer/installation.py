@@ -18,7 +18,7 @@ from convengine.server.api.admin import ApiKeyForm
 from convengine.server.api.models import CeApiKey
 from convengine.server.channels.models import CeChannel
 from convengine.server.channels.providers import list_providers
-from convengine.server.executors.installation_section import DOCUMENTS
+from convengine.server.executors.admin import DOCUMENTS
 from convengine.server.interfaces.installation_section import InstallationSection, alert_rules
 from convengine.server.webhooks.admin import WebhookForm
 from convengine.server.webhooks.models import CeWebhook

@@ -36,8 +36,8 @@ from config_admin.transfer.natural_keys import (
 from config_admin.transfer.values import ValueRefused, parse_text
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import ROW_TYPE_OF
+from convengine.files import Unreadable
 from convengine.files.table_text import Line, read_table
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: The value of a cell; None when it is empty.

@@ -14,8 +14,8 @@ from config_admin.releases.content import as_json
 from convengine.engine.text.compare import shorten, storable
 from convengine.engine.turn.codec import TOO_DEEP, is_too_deep
 from convengine.engine.turn.enums import TOOL_GROUP_ALIASES, RuleType, read_phase
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 _NO_TEXT = "The text contains characters that cannot be stored (NUL or half of a surrogate pair). Remove them."

@@ -19,8 +19,8 @@ from convengine.engine.text.wording import did_you_mean
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.server.interfaces.older_templates import ConversionError, convert
 
 #: How many expressions of an older form a message shows.

@@ -16,8 +16,8 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, intent_key, scope_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 
 R = TypeVar("R", bound=Row)
 #: Columns that, like those for people, do not matter for what a row does.

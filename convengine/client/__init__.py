@@ -16,6 +16,7 @@ from convengine.client.answers import (
     TurnRecord,
 )
 from convengine.client.async_client import AsyncClient
+from convengine.client.calls import Retries
 from convengine.client.errors import (
     ApiError,
     ConnectionFailed,
@@ -27,7 +28,6 @@ from convengine.client.errors import (
     ServerFailed,
     Throttled,
 )
-from convengine.client.retries import Retries
 from convengine.client.sync_client import Client
 
 __all__ = [

@@ -7,11 +7,10 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, get_args
 
 import httpx2
 
-from convengine.client import calls, streams
+from convengine.client import calls
 from convengine.client.answers import Page, StreamEvent
-from convengine.client.calls import Call
+from convengine.client.calls import NO_RETRIES, Call, Retries
 from convengine.client.errors import ApiError, ConnectionFailed, make_error
-from convengine.client.retries import NO_RETRIES, Retries
 
 T = TypeVar("T")
 P = ParamSpec("P")
@@ -105,11 +104,11 @@ class AsyncClient:
                 async with self._http.stream(
                     "GET",
                     address,
-                    params=streams.make_query(after, stages, verbose=verbose),
+                    params=calls.make_query(after, stages, verbose=verbose),
                     headers={"Accept": "text/event-stream"},
                 ) as response:
                     if response.status_code == 307:
-                        address = streams.find_stream_address(self._base_url, address, response.headers)
+                        address = calls.find_stream_address(self._base_url, address, response.headers)
                         continue
                     if response.status_code == 204:
                         return
@@ -119,12 +118,12 @@ class AsyncClient:
                     async for sent in httpx2.EventSource(response):
                         if not sent.data:
                             continue
-                        event, attempt = streams.read_event(sent), 1
+                        event, attempt = calls.read_event(sent), 1
                         after = event.id or after
-                        if event.name == streams.CLOSED and streams.may_go_on(event):
+                        if event.name == calls.CLOSED and calls.may_go_on(event):
                             break
                         yield event
-                        if event.name == streams.CLOSED:
+                        if event.name == calls.CLOSED:
                             return
                     else:
                         raise httpx2.ReadError("The server ended the stream.")

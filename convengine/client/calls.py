@@ -1,17 +1,23 @@
-"""The calls of the API as values: what is sent, and how the answer is read. Both clients share them."""
+"""The calls of the API as values: what is sent, and how the answer is read; when a call is sent again; and how event
+streams are read. Both clients share them.
+"""
 
 import inspect
+import json
+import random
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import update_wrapper
 from typing import Any, Generic, Literal, Self, TypeVar, get_args
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import httpx2
+from httpx2 import ServerSentEvent
 
 from convengine.client import answers
-from convengine.client.errors import make_error
+from convengine.client.answers import StreamEvent
+from convengine.client.errors import ApiError, ConnectionFailed, make_error
 from convengine.json_value import Json
 
 T = TypeVar("T")
@@ -21,6 +27,39 @@ Headers = Mapping[str, str]
 
 _API = "/api/v1"
 _AGENT = "convengine-client"
+_RECOVERABLE = frozenset({429, 502, 503, 504})
+#: Reasons of `STREAM_CLOSED` after which a new connection goes on.
+_PASSING = frozenset({"TIME_OVER", "STREAM_TOO_SLOW"})
+CLOSED = "STREAM_CLOSED"
+
+
+@dataclass(frozen=True)
+class Retries:
+    """A call that has no second effect is sent again after failures that may pass."""
+
+    #: How often a call is sent at most.
+    attempts: int = 4
+    #: Seconds before the second attempt; each further pause is twice as long.
+    first_pause: float = 0.25
+    longest_pause: float = 10.0
+
+    def find_pause(self, attempt: int, error: ApiError | ConnectionFailed) -> float | None:
+        """Seconds to wait after a failed attempt, counted from 1; null to give up."""
+        if attempt >= self.attempts:
+            return None
+        if isinstance(error, ApiError) and not (error.recoverable or error.status in _RECOVERABLE):
+            return None
+        pause: float = min(self.first_pause * 2.0 ** (attempt - 1), self.longest_pause)
+        # Callers that failed together do not try again together.
+        pause *= random.uniform(0.5, 1.0)  # noqa: S311
+        asked_pause = error.retry_after if isinstance(error, ApiError) else None
+        if asked_pause is not None and asked_pause > self.longest_pause:
+            return None
+        return max(pause, asked_pause or 0.0)
+
+
+#: For calls that are sent once.
+NO_RETRIES = Retries(attempts=1)
 
 
 @dataclass(frozen=True)
@@ -236,3 +275,35 @@ def _quote(part: object) -> str:
 
 def _drop_nulls(values: Mapping[str, Json]) -> dict[str, Json]:
     return {name: value for name, value in values.items() if value is not None}
+
+
+def read_event(sent: ServerSentEvent) -> StreamEvent:
+    return StreamEvent(sent.event, json.loads(sent.data), sent.id)
+
+
+def may_go_on(event: StreamEvent) -> bool:
+    """Whether a stream that ended with this event continues on a new connection."""
+    return event.data.get("reason") in _PASSING
+
+
+def make_query(after: str, stages: tuple[str, ...], *, verbose: bool) -> dict[str, str]:
+    query = {"verbose": "1" if verbose else "0"}
+    if after:
+        query["after"] = after
+    if stages:
+        query["stages"] = ",".join(stages)
+    return query
+
+
+def find_stream_address(base_url: str, current_url: str, headers: Mapping[str, str]) -> str:
+    """The address that the server redirects to, if the key may be sent there: another port of the same host.
+
+    Raises ConnectionFailed for another host, and where the address `current_url` came from a redirect itself.
+    """
+    address = headers.get("Location", "")
+    if urlsplit(current_url).netloc:
+        raise ConnectionFailed(f"{current_url} serves no event streams: it redirects to {address}.")
+    parts, base = urlsplit(address), urlsplit(base_url)
+    if parts.hostname != base.hostname or (base.scheme == "https" and parts.scheme != "https"):
+        raise ConnectionFailed(f"Event streams are served at {address}. Make a client for that server to watch them.")
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"

@@ -17,8 +17,8 @@ from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL
 from convengine.evaluation.intents import decide_by, make_phrases
 from convengine.evaluation.measures import IntentOutcome
 from convengine.evaluation.read import EvaluationError
+from convengine.files import Unreadable
 from convengine.files.document_text import READABLE, read_document
-from convengine.files.unreadable import Unreadable
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import yaml
 
 from convengine.evaluation.rasa import RASA_KEYS, count_other_sections, read_rasa
 from convengine.evaluation.read import UNREADABLE, EvaluationError, check_situation
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
 from convengine.files.table_text import decode, read_table
-from convengine.files.unreadable import Unreadable
 from convengine.files.yaml_text import read_yaml
 from convengine.json_value import Json
 

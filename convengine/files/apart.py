@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import BoundedSemaphore
 from typing import Any, ParamSpec, TypeVar
 
-from convengine.files.unreadable import Unreadable
+from convengine.files import Unreadable
 
 P = ParamSpec("P")
 T = TypeVar("T")

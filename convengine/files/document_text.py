@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 from convengine.engine.extras import describe_missing
 from convengine.engine.text.compare import storable
+from convengine.files import Unreadable
 from convengine.files.apart import always_apart
 from convengine.files.html_text import read_html
 from convengine.files.table_text import decode
-from convengine.files.unreadable import Unreadable
 
 if TYPE_CHECKING:
     from pypdf import PageObject

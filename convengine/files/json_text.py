@@ -6,7 +6,7 @@ from math import isfinite
 
 from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP, is_too_deep
-from convengine.files.unreadable import Unreadable
+from convengine.files import Unreadable
 from convengine.json_value import Json
 
 #: Maximum digits of a whole number: parsing takes time that grows with their square.

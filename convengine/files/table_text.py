@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from convengine.files.unreadable import Unreadable
+from convengine.files import Unreadable
 
 #: A line of a table: the number of its last line in the text, and its cells.
 Line = tuple[int, Sequence[str]]

@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from convengine.engine.turn.codec import MAX_DEPTH, TOO_DEEP
-from convengine.files.unreadable import Unreadable
+from convengine.files import Unreadable
 from convengine.json_value import Json
 
 #: Maximum values of a document, and of those the ones that its aliases repeat.

@@ -1,4 +1,4 @@
-"""Which rows, states and moves of a configuration the turns of scenarios reach."""
+"""Which rows, states and moves of a configuration the turns of scenarios reach; as lines, as JSON and as a page."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field

@@ -5,9 +5,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from convengine.engine.steps.tools.scripted import ScriptedServers, ScriptedTools
+from convengine.engine.text.compare import code
 from convengine.engine.turn.conversation import PLAIN_CHANNEL, Conversation, Loaded, list_exchanges
 from convengine.engine.turn.params import remove_reserved
 from convengine.engine.turn.payload import TextPayload, to_document
+from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.play.loading import read_scenario
@@ -15,6 +18,9 @@ from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
 from convengine.play.scenario import BEGINNING, MAIN, STUBS, Scenario, Turn
 from convengine.play.schema import ScenarioFileError
 from convengine.play.stubs import ScenarioStubs, build_stubs
+from convengine.server.extensions.registry import Registry
+from convengine.server.model_clients.offline import NoModel
+from convengine.server.wiring import OutsideWorld
 
 #: Keys of documents and of turns that change the configuration, or need a database of their own.
 DATABASE_KEYS = ("configuration", "tables", "state_graph", "settings", "recording")
@@ -108,3 +114,20 @@ class MemoryPlayer:
         (played,) = play(self.snapshot, before, [message], self.stubs.outside)
         self._conversations[turn.conversation] = played.after
         return played
+
+
+def play_first_message(snapshot: Snapshot, text: str, at: datetime) -> PlayedTurn:
+    """The turn of a message with which a conversation begins."""
+    tools = ScriptedTools([])
+    outside = OutsideWorld(Registry(), NoModel(), tools, ScriptedServers(tools))
+    (turn,) = play(snapshot, PlayedConversation.begin(at), [Message(text)], outside)
+    return turn
+
+
+def list_reached_intents(turn: PlayedTurn) -> tuple[str, ...]:
+    """Where a turn leads: to an intent, to the question which of several is meant, or nowhere."""
+    session = turn.outcome.session
+    if session.clarification:
+        return tuple(dict.fromkeys(code(option["intent"]) for option in session.clarification.options))
+    intent = code(session.intent)
+    return () if intent in ("", UNKNOWN) else (intent,)

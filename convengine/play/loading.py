@@ -10,8 +10,7 @@ import yaml
 from convengine.engine.llm.scripted import ScriptLine
 from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.codec import dumps, to_strict
-from convengine.files import yaml_text
-from convengine.files.unreadable import Unreadable
+from convengine.files import Unreadable, yaml_text
 from convengine.json_value import Json
 from convengine.play import schema, tables
 from convengine.play.scenario import (

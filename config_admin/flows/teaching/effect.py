@@ -18,7 +18,7 @@ from convengine.engine.steps.intents.classifiers import find_intents
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.encoder import encode, encode_text
 from convengine.engine.understanding.phrases.models import Making, choose_making
-from convengine.play.first_message import list_reached_intents, play_first_message
+from convengine.play.in_memory import list_reached_intents, play_first_message
 
 #: How many different messages are compared, the most frequent ones; and how many changed ones of each kind are shown,
 #: and therefore played.

@@ -11,8 +11,8 @@ from config_admin.validation.uses import list_texts
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 from convengine.json_value import Json
 
 #: Like columns for people, texts that users write name no intent.

@@ -20,7 +20,6 @@ from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import MessageIntent
 from convengine.engine.turn.labels import lifecycle_label
 from convengine.server.admin import session_memory
-from convengine.server.admin.masking import current_redaction
 from convengine.server.admin_site.breadcrumbs import set_conversation_breadcrumbs
 from convengine.server.admin_site.read_only import BEFORE, ByConversation
 from convengine.server.admin_site.record_columns import (
@@ -29,6 +28,7 @@ from convengine.server.admin_site.record_columns import (
     badge_class,
     badge_column,
     code_column,
+    current_redaction,
     render_json,
     row_links,
     status_badge,

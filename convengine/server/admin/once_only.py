@@ -1,5 +1,6 @@
-"""Admin pages of waiting turns, claimed actions, and answers to repeated requests."""
+"""Admin pages of waiting turns and messages, claimed actions, and answers to repeated requests."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from django import forms
@@ -15,14 +16,22 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from convengine.engine.rules.row_names import quote_name
 from convengine.engine.turn.ports import RULE_CLAIMANT
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
-from convengine.server.admin.masking import masked_column
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.read_only import CONVERSATIONS, ByConversation
-from convengine.server.admin_site.record_columns import find_row_name, status_column, value_column
+from convengine.server.admin_site.record_columns import (
+    badge_column,
+    excerpt_column,
+    find_row_name,
+    masked_column,
+    status_column,
+    value_column,
+)
 from convengine.server.confirmed_actions.review import NotSettled, Settlement, settle_execution
+from convengine.server.jobs.outbox import OutboxStatus
+from convengine.server.queued.models import CeQueuedMessage
 from convengine.server.sessions.models import CeIdempotency, CePendingActionExecution, CeTurnTicket
 
 PERMISSION = "ce_sessions.settle_execution"
@@ -36,6 +45,7 @@ _CHOICES_OF_RULES = (
     ("yes", "It ran. When the same request reaches the rule again, the rule reports success, and nothing runs again."),
     ("no", "It did not run. A call that is sent again reports a failure; every other message runs the task."),
 )
+_BADGES: Mapping[str, str] = {OutboxStatus.PENDING: "info", OutboxStatus.SENT: "success", OutboxStatus.FAILED: "danger"}
 
 
 class SettleForm(forms.Form):
@@ -218,3 +228,26 @@ class StoredAnswerAdmin(ByConversation):
     fields = ("key", "conversation_page", "turn", "stored", "time", "expires")
     readonly_fields = ("conversation_page", "turn", "stored", "time", "expires")
     stored = masked_column("answer", "answer")
+
+
+@admin.register(CeQueuedMessage)
+class QueuedMessageAdmin(ByConversation):
+    """Queued messages, newest first."""
+
+    list_display = ("time", "status_label", "conversation_page", "workspace_id", "attempts", "error_start", "ended")
+    list_filter = ("status",)
+    ordering = ("-id",)
+    time = value_column("created_at", "time")
+    ended = value_column("sent_at", "ended")
+    error_start = excerpt_column("error", "last error", 80)
+    fields = (
+        *("status", "conversation_page", "message_id", "workspace_id", "content", "stored"),
+        *("attempts", "deaths", "error", "next_attempt_at", "created_at", "ended"),
+    )
+    readonly_fields = ("conversation_page", "content", "stored", "ended")
+    content = masked_column("request", "message")
+    stored = masked_column("answer", "answer")
+
+    @badge_column(_BADGES, "status")
+    def status_label(self, row: Any) -> tuple[str, str]:
+        return row.status, str(row.get_status_display())

@@ -70,9 +70,17 @@ def show_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def show_failure(request: HttpRequest) -> HttpResponse:
-    """Something broke. The log has the details under the number on the page."""
+    """Something broke, or the database does not answer. The log has the details under the number on the page."""
     if isinstance(sys.exc_info()[1], (OperationalError, InterfaceError)):
-        return _show_database_failure(request)
+        # It is stopped, out of reach or overloaded.
+        log.error("the database failed", path=request.path, exc_info=True)
+        lines = [
+            "The server cannot reach its database at the moment. If you were saving, check first whether it was saved.",
+            "Try again in a few seconds. If it lasts, tell an administrator.",
+        ]
+        context: dict[str, Any] = {"title": "The database does not answer", "lines": lines, "links": ()}
+        page = loader.render_to_string("convengine/plain_error.html", context)
+        return HttpResponse(page, status=503, headers={"Retry-After": "5"})
     incident = str(uuid.uuid4())
     log.error("page failed", incident_id=incident, path=request.path, exc_info=True)
     lines = [
@@ -82,18 +90,6 @@ def show_failure(request: HttpRequest) -> HttpResponse:
     # Without the admin's frame, which reads the database: that may be what broke.
     context = {"title": "The server has a problem", "lines": lines, "links": _list_public_links()}
     return HttpResponse(loader.render_to_string("convengine/plain_error.html", context), status=500)
-
-
-def _show_database_failure(request: HttpRequest) -> HttpResponse:
-    """The database is stopped, out of reach or overloaded."""
-    log.error("the database failed", path=request.path, exc_info=True)
-    lines = [
-        "The server cannot reach its database at the moment. If you were saving, check first whether it was saved.",
-        "Try again in a few seconds. If it lasts, tell an administrator.",
-    ]
-    context = {"title": "The database does not answer", "lines": lines, "links": ()}
-    page = loader.render_to_string("convengine/plain_error.html", context)
-    return HttpResponse(page, status=503, headers={"Retry-After": "5"})
 
 
 def _show(request: HttpRequest, status: int, title: str, lines: Sequence[str]) -> HttpResponse:

@@ -35,12 +35,17 @@ def require_right(request: HttpRequest, right: str) -> None:
 
 def explain_refusal(request: HttpRequest, exception: Exception) -> Iterator[str]:
     """The missing right, the groups that have it, and the administrators to ask, as sentences."""
-    right = exception.right if isinstance(exception, RightMissing) else _find_missing_right(request)
+    user: Any = request.user
+    if isinstance(exception, RightMissing):
+        right = exception.right
+    else:
+        right = layout.find_entry_right(request.path) or _derive_right(request)
+        # The user may have it, and the page need another one.
+        right = "" if not right or user.has_perm(right) else right
     if right:
         if task := find_task(right):
             yield f"It needs the permission “{task.title}”."
         yield f"Only {describe_groups_with(right)} do this."
-    user: Any = request.user
     titles = {group.name: group.title for group in GROUPS}
     names = UserGroup.objects.filter(user=user.pk).order_by("name").values_list("name", flat=True)
     groups = ", ".join(titles.get(name, name) for name in names)
@@ -50,13 +55,6 @@ def explain_refusal(request: HttpRequest, exception: Exception) -> Iterator[str]
     administrators = users.objects.filter(is_superuser=True, is_active=True).order_by(users.USERNAME_FIELD)[:NAMED]
     named = ", ".join(each.get_full_name() or each.get_username() for each in administrators)
     yield f"If you need it, ask an administrator: {named}." if named else "If you need it, ask an administrator."
-
-
-def _find_missing_right(request: HttpRequest) -> str:
-    """The right for the page of the request by its address; blank if the user has it, or the page needs another one."""
-    right = layout.find_entry_right(request.path) or _derive_right(request)
-    user: Any = request.user
-    return "" if not right or user.has_perm(right) else right
 
 
 def _derive_right(request: HttpRequest) -> str:

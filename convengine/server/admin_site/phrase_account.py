@@ -6,16 +6,16 @@ from typing import Any
 
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.rules.row_names import quote_name
-from convengine.engine.text.compare import shorten_line
+from convengine.engine.text.compare import shorten, shorten_line
 from convengine.engine.text.wording import join_alternatives
-from convengine.engine.turn import rows
+from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.book import IntentMatch, Phrase
 from convengine.engine.understanding.phrases.explain import MatchAccount, WordShare, explain_match
 from convengine.engine.understanding.phrases.models import Making, choose_making
+from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE
 from convengine.engine.understanding.phrases.wording import list_keys
-from convengine.server.admin_site.phrase_reasons import describe_needed_score
 from convengine.server.admin_site.record_columns import row_url
 from convengine.server.resilience.time_left import limit_waits
 
@@ -26,6 +26,24 @@ _LEAST_CHANGE = 0.01
 _LONGEST = 80
 #: How long a page waits for the model that gives vectors, if there is one.
 _MOST_SECONDS = 10
+
+
+def describe_match(name: str, match: Mapping[str, Any]) -> str:
+    """How sure the classifier is, and the nearest phrase. `match` is as events record it."""
+    phrase = shorten(match["phrase"], 60)
+    if match["score"] == 1:
+        return f"{name}: the message has the telling words of the phrase “{phrase}”."
+    return f"{name}: confidence {format_confidence(match['score'])}. The nearest phrase is “{phrase}”."
+
+
+def describe_needed_score(snapshot: Snapshot, needed: float, scores: Sequence[float]) -> str:
+    """How much confidence is needed, and why. `scores`: those of the intents that count."""
+    minimum, margin = live_settings.read(snapshot, MIN_CONFIDENCE).value, live_settings.read(snapshot, MARGIN).value
+    if scores and needed > minimum:
+        points = format_confidence(margin).removesuffix("\N{NO-BREAK SPACE}%")
+        best = f"The best intent has a confidence of {format_confidence(max(scores))}"
+        return f"{best}. Others count from {format_confidence(needed)} on, which is {points} points below."
+    return f"A confidence of {format_confidence(needed)} is needed, the minimum for all intents."
 
 
 @dataclass(frozen=True)

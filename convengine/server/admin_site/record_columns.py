@@ -1,4 +1,4 @@
-"""Columns of the record's pages: links, beginnings of texts, formatted JSON."""
+"""Columns of the record's pages: links, beginnings of texts, formatted JSON; masked where it is stored unmasked."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.timezone import localtime
 
+from convengine.engine.redaction import Redaction
 from convengine.engine.rules.row_names import name_row, quote_name
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.invisible import reveal_invisible
@@ -283,5 +284,20 @@ def status_column(name: str = "status") -> Column:
     @badge_column(STATUS_BADGES, name)
     def show(admin: Any, row: Any) -> tuple[str, str]:
         return status_badge(getattr(row, name))
+
+    return show
+
+
+def current_redaction() -> Redaction:
+    """The current masks for events."""
+    return Redaction.of(configuration().current())
+
+
+def masked_column(name: str, label: str) -> Column:
+    """A page column with a masked JSON column of the table."""
+
+    @display(description=label)
+    def show(admin: Any, row: Any) -> SafeString:
+        return render_json(current_redaction().document(getattr(row, name)))
 
     return show

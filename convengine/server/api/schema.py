@@ -1,5 +1,6 @@
-"""The OpenAPI document: keys, tags, failures, headers and examples of every call. drf-spectacular finds the classes by
-their definition.
+"""The OpenAPI document and its view: keys, tags, failures, headers and examples of every call.
+
+drf-spectacular finds the classes by their definition.
 """
 
 import json

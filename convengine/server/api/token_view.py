@@ -1,4 +1,6 @@
-"""`POST /api/v1/conversation/token`: a server lets the browser of one user take turns in one conversation."""
+"""Calls that make conversation tokens: a server lets the browser of one user take turns in one conversation, and
+visitors of a page with the chat get one themselves, if the deployment serves visitors.
+"""
 
 import uuid
 from typing import Any
@@ -29,8 +31,6 @@ from convengine.server.sessions.models import CeConversation
 
 #: A token is a header of each call, and servers limit headers.
 _MOST_BYTES = 2000
-
-
 #: The answer of calls that make a token.
 EXAMPLE = {
     "token": "WyI5YmY3NTQwYSJd:1wXREd:lqcmOugmp0EJjX_KfWx2KmKqqWVb",

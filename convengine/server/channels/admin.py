@@ -21,10 +21,15 @@ from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.channel_intents import INTENTS
-from convengine.server.admin.masking import current_redaction, masked_column
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ByConversation, ReadOnlyAdmin
-from convengine.server.admin_site.record_columns import badge_column, excerpt_column, value_column
+from convengine.server.admin_site.record_columns import (
+    badge_column,
+    current_redaction,
+    excerpt_column,
+    masked_column,
+    value_column,
+)
 from convengine.server.channels.answers import send_test
 from convengine.server.channels.contract import Provider
 from convengine.server.channels.models import CeChannel, CeChannelMessage, CeOptOut

@@ -1,4 +1,7 @@
-"""Send messages to users: soon after the answer, in order for each user, and again after faults."""
+"""Send messages to users: soon after the answer, in order for each user, and again after faults.
+
+What providers report about them is stored, and the help desk gets to know which ones did not arrive.
+"""
 
 import asyncio
 import time
@@ -17,8 +20,7 @@ from convengine.json_value import Json
 from convengine.server.channels.contract import LONGEST_NAME, Call, Incoming, Provider, Receipt, fit_name
 from convengine.server.channels.models import CeChannel, CeChannelMessage
 from convengine.server.channels.providers import find_provider, read_secrets
-from convengine.server.database.batches import remove_in_batches
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import HttpCall, circuits, fetch
 from convengine.server.executors.http_connections import HttpConnection, Target, split_address

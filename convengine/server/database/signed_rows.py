@@ -1,15 +1,32 @@
 """A proof that the product wrote a row: a keyed hash with the deployment's secret, which the database does not know."""
 
+import uuid
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from django.conf import settings
 from django.db import models
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from convengine.engine.text.compare import storable
 from convengine.engine.turn.codec import dump_in_order
-from convengine.server.database.column_values import encode_value
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def encode_value(value: Any) -> Any:
+    """A column's value as JSON has it, the same from every database."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, datetime):
+        return (value - _EPOCH) // _MICROSECOND
+    if isinstance(value, Decimal):
+        return f"{value:.9f}"
+    return str(value) if isinstance(value, uuid.UUID) else value
 
 
 def sign_claim(table: str, claim: str, secret: str | bytes | None = None) -> str:

@@ -5,7 +5,7 @@ All other SQL of the server is the same for both databases.
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,9 +13,14 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from django.db import DataError, IntegrityError, connection, transaction
+from django.db import DataError, IntegrityError, connection, connections, transaction
+from django.db.models import QuerySet
 
+from convengine.engine.turn.job import Counts
 from convengine.server.deployment import conf
+
+#: How many rows a statement removes.
+_ROWS = 500
 
 
 class Dialect:
@@ -219,3 +224,20 @@ def _execute_in_one_statement(statements: Sequence[Statement]) -> None:
     refuse = getattr(connection, "refuse_unreplicated_commit", None)
     if refuse is not None and not connection.in_atomic_block:
         refuse()
+
+
+def release_connections() -> None:
+    """Return every connection of this thread that is not inside a transaction; the next query takes one again.
+
+    Before a thread waits: the pool has few, and what is waited for may need one.
+    """
+    for each in connections.all(initialized_only=True):
+        if not each.in_atomic_block:
+            each.close()
+
+
+def remove_in_batches(rows: QuerySet[Any], name: str) -> Iterator[Counts]:
+    """Delete rows in the order of the query, and count those of each batch under a name."""
+    while keys := list(rows.values_list("pk", flat=True)[:_ROWS]):
+        rows.model._default_manager.filter(pk__in=keys).delete()
+        yield {name: len(keys)}

@@ -83,7 +83,7 @@ DEFAULTS: Mapping[str, Any] = {
     "JOBS": [
         "convengine.server.threads.idle_sessions.JOB",
         "convengine.server.memory.compaction.JOB",
-        "convengine.server.turns.open_executions.JOB",
+        "convengine.server.turns.dead_turns.JOB",
         "convengine.server.sessions.old_turns.SHORT_LIVED",
         "convengine.server.sessions.old_turns.TURNS",
         "convengine.server.queued.answer.JOB",

@@ -1,9 +1,6 @@
 """The executors of tools, and their tables: documents, and sent messages."""
 
-from typing import Any
-
 from django.apps import AppConfig
-from django.db import connections
 from django.db.models.signals import post_migrate
 
 
@@ -15,11 +12,6 @@ class ExecutorsConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the search index of documents after their table."""
-        post_migrate.connect(_ensure_search, sender=self)
+        from convengine.server.executors.models import make_search_index
 
-
-def _ensure_search(sender: AppConfig, using: str, **kwargs: Any) -> None:
-    """Make the search index after a migration, if it is missing."""
-    from convengine.server.executors.search_index import ensure
-
-    ensure(connections[using])
+        post_migrate.connect(make_search_index, sender=self)

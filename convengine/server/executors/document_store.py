@@ -13,8 +13,7 @@ from django.utils import timezone
 from convengine.engine.turn.codec import dumps
 from convengine.engine.understanding.encoder import DIMENSIONS, encode_text
 from convengine.json_value import Json
-from convengine.server.executors.models import CeDocument, CeDocumentCollection
-from convengine.server.executors.search_index import LANGUAGE, POSTGRES_TEXT
+from convengine.server.executors.models import LANGUAGE, POSTGRES_TEXT, CeDocument, CeDocumentCollection
 
 _WORD = re.compile(r"\w+")
 _MOST_WORDS = 32

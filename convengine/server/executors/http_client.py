@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
-from convengine.server.database.release import release_connections
+from convengine.server.database.sql import release_connections
 from convengine.server.deployment.secrets import MASK, SHORTEST, mask_secrets
 from convengine.server.executors.http_connections import HttpConnection, Target
 from convengine.server.executors.http_policy import Policy

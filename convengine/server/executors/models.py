@@ -1,10 +1,27 @@
-"""Documents that tools search, and messages that tools sent."""
+"""Documents that tools search, their full-text index on each database, and messages that tools sent."""
 
 from typing import Any
 
 from django.core.validators import MaxLengthValidator
-from django.db import models
+from django.db import connections, models
 from django.utils import timezone
+
+#: The language of word stems in the full-text index of documents.
+LANGUAGE = "english"
+POSTGRES_TEXT = f"(setweight(to_tsvector('{LANGUAGE}', title), 'A') || setweight(to_tsvector('{LANGUAGE}', body), 'B'))"
+_POSTGRES = (f"CREATE INDEX IF NOT EXISTS ce_document_text ON ce_document USING gin ({POSTGRES_TEXT})",)
+_OUT = (
+    "INSERT INTO ce_document_text (ce_document_text, rowid, title, body)"
+    " VALUES ('delete', OLD.document_id, OLD.title, OLD.body);"
+)
+_IN = "INSERT INTO ce_document_text (rowid, title, body) VALUES (NEW.document_id, NEW.title, NEW.body);"
+_SQLITE = (
+    "CREATE VIRTUAL TABLE IF NOT EXISTS ce_document_text USING fts5"
+    "(title, body, content='ce_document', content_rowid='document_id', tokenize='porter unicode61')",
+    f"CREATE TRIGGER IF NOT EXISTS ce_document_in AFTER INSERT ON ce_document BEGIN {_IN} END",
+    f"CREATE TRIGGER IF NOT EXISTS ce_document_out AFTER DELETE ON ce_document BEGIN {_OUT} END",
+    f"CREATE TRIGGER IF NOT EXISTS ce_document_new AFTER UPDATE OF title, body ON ce_document BEGIN {_OUT} {_IN} END",
+)
 
 
 class CeDocumentCollection(models.Model):
@@ -105,3 +122,14 @@ class CeNotification(models.Model):
         if status == Standing.SENT:
             values["sent_at"] = timezone.now()
         type(self).objects.filter(pk=self.pk).update(**values)
+
+
+def make_search_index(sender: object, using: str, **_: Any) -> None:
+    """Make the full-text index of documents after a migration if it is missing; skip a database without the table."""
+    connection = connections[using]
+    if "ce_document" not in connection.introspection.table_names():
+        return
+    statements = _POSTGRES if connection.vendor == "postgresql" else _SQLITE
+    with connection.cursor() as cursor:
+        for statement in statements:
+            cursor.execute(statement)

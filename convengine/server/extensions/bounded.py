@@ -1,15 +1,34 @@
-"""Call registered code with a time limit."""
+"""Call registered code: recorded, and with a time limit."""
 
 import contextvars
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from typing import TypeVar
 
-from convengine.server.database.release import release_connections
+from convengine.engine.turn.recording import Tape
+from convengine.server.database.sql import release_connections
+from convengine.server.extensions.registry import Registry
 from convengine.server.resilience.time_left import clip_seconds
 
 T = TypeVar("T")
+Wait = Callable[[], AbstractContextManager[None]]
+
+
+@dataclass(eq=False)
+class RecordedPort:
+    """A port that calls registered code and records each answer.
+
+    The turn's thread holds `wait` during a call. A call with a time limit has a thread of its own, where `afterwards`
+    is called when it ends.
+    """
+
+    registry: Registry
+    tape: Tape
+    afterwards: Callable[[], None] = lambda: None
+    wait: Wait = nullcontext
 
 
 def call_within(milliseconds: float, call: Callable[[], T], afterwards: Callable[[], None] = lambda: None) -> T:

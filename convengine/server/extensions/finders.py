@@ -7,9 +7,8 @@ from typing import Any
 from convengine.engine.turn.codec import to_plain, to_strict
 from convengine.engine.turn.finder_port import FinderAnswer, FoundSpan
 from convengine.json_value import Json
-from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.bounded import RecordedPort, call_within
 from convengine.server.extensions.faults import report_fault
-from convengine.server.extensions.recorded_port import RecordedPort
 from convengine.server.extensions.registry import FinderEntry
 
 #: More spans of a kind are no answer.

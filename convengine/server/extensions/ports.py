@@ -30,10 +30,9 @@ from convengine.engine.turn.ports import (
 from convengine.engine.turn.recording import Aside
 from convengine.engine.turn.session import Session
 from convengine.json_value import Json
-from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.bounded import RecordedPort, Wait, call_within
 from convengine.server.extensions.faults import report_fault
 from convengine.server.extensions.http import HttpRequest
-from convengine.server.extensions.recorded_port import RecordedPort, Wait
 from convengine.server.extensions.registry import Registry, ToolEntry, Transformer, interceptors_for, transformer_for
 from convengine.server.observability.calls import record_tool_call, trace_call
 from convengine.server.resilience.waiting import Overloaded

@@ -12,9 +12,8 @@ from convengine.engine.turn.ports import TaskAnswer, TaskRun
 from convengine.engine.turn.recording import Aside
 from convengine.engine.turn.rows import Rule
 from convengine.engine.turn.session import Session
-from convengine.server.extensions.bounded import call_within
+from convengine.server.extensions.bounded import RecordedPort, call_within
 from convengine.server.extensions.faults import report_fault
-from convengine.server.extensions.recorded_port import RecordedPort
 from convengine.server.extensions.registry import TaskEntry
 from convengine.server.observability.calls import trace_call
 from convengine.server.resilience.waiting import Overloaded

@@ -1,4 +1,7 @@
-"""The ASGI application that serves a WSGI application: an unfinished request or a slow reader holds no thread."""
+"""The ASGI application that serves a WSGI application: an unfinished request or a slow reader holds no thread.
+
+Bodies are read in the event loop, within their limits of size and time, before a thread is taken.
+"""
 
 import asyncio
 import io
@@ -19,8 +22,8 @@ from convengine.server.gateway.limits import Caller, TooManyUnfinished, Transfer
 from convengine.server.gateway.threads import RequestThreads
 from convengine.server.observability import metrics
 from convengine.server.observability.sampler import sampler
-from convengine.server.probes.addresses import ADDRESSES as PROBES
-from convengine.server.probes.addresses import ALL_THREADS_STAND
+from convengine.server.probes import ADDRESSES as PROBES
+from convengine.server.probes import ALL_THREADS_STAND
 from convengine.server.resilience.waiting import Overloaded
 from convengine.server.turns.failure import error_body
 

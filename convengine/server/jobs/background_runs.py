@@ -17,8 +17,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import Q, QuerySet
 
 from convengine.engine.errors import ReplayBusy
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, release_connections
 from convengine.server.jobs.background import Background
 from convengine.server.jobs.running import get_lease_end
 

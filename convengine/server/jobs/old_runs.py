@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from convengine.engine.turn.job import Counts, Job, Nightly
-from convengine.server.database.batches import remove_in_batches
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.jobs.models import CeJobRun
 
 KEPT = timedelta(days=14)

@@ -20,8 +20,7 @@ from django.db.models import F, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time, describe_fault
+from convengine.server.database.sql import database_time, describe_fault, release_connections
 from convengine.server.deployment import conf
 from convengine.server.jobs.background import Background
 from convengine.server.jobs.handing import hand_over

@@ -13,7 +13,7 @@ from celery.signals import setup_logging, task_postrun, worker_init
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
 
-from convengine.server.database.release import release_connections
+from convengine.server.database.sql import release_connections
 from convengine.server.deployment import conf
 from convengine.server.jobs.processes import is_worker
 

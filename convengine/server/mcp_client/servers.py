@@ -13,7 +13,7 @@ from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.ports import ServerTools, ToolAnswer
 from convengine.engine.turn.rows import McpServer
 from convengine.json_value import Json
-from convengine.server.database.release import release_connections
+from convengine.server.database.sql import release_connections
 from convengine.server.deployment import conf
 from convengine.server.mcp_client.connection import (
     PROTOCOL_ERROR,

@@ -1,4 +1,7 @@
-"""The folder in which the processes of an installation store their numbers: a fresh one for each start of `serve`."""
+"""The folder in which the processes of an installation store their numbers: a fresh one for each start of `serve`.
+
+A scrape shows the numbers of all of them, and what the scraped process reads at this moment.
+"""
 
 import os
 import re
@@ -6,10 +9,12 @@ import shutil
 import struct
 import sys
 import tempfile
-from collections.abc import Iterator, MutableMapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+
+from convengine.server.observability.metric import Gauge, flush
 
 #: The library reads it when it is imported, so it is set before the processes start.
 VARIABLE = "PROMETHEUS_MULTIPROC_DIR"
@@ -19,6 +24,9 @@ _PREFIX = "convengine-metrics-"
 _NAME = re.compile(rf"{_PREFIX}(\d+)-")
 #: A file of the values of one process.
 _FILE = re.compile(r"(counter|histogram|gauge_live\w+)_(\d+)\.db")
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+#: Values by the values of the labels, for each metric that is read at the scrape.
+Readings = Mapping[Gauge, Mapping[tuple[str, ...], float]]
 
 
 def make_metrics_folder(environment: MutableMapping[str, str]) -> None:
@@ -106,3 +114,39 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def write_metrics(readings: Readings) -> bytes:
+    """All metrics in the text format of Prometheus."""
+    flush()
+    from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
+    from prometheus_client.multiprocess import MultiProcessCollector
+
+    folder = os.environ.get(VARIABLE)
+    now = CollectorRegistry()
+    now.register(_Readings(readings))
+    if not folder:
+        return generate_latest(REGISTRY) + generate_latest(now)
+    with merge_ended_processes(Path(folder)):
+        MultiProcessCollector(now, folder)  # type: ignore[no-untyped-call]
+        return generate_latest(now)
+
+
+class _Readings:
+    """What the library calls a collector."""
+
+    def __init__(self, readings: Readings) -> None:
+        self._readings = readings
+
+    def describe(self) -> Iterable[Any]:
+        """Nothing, so that registering collects nothing."""
+        return ()
+
+    def collect(self) -> Iterable[Any]:
+        from prometheus_client.core import GaugeMetricFamily
+
+        for metric, series in self._readings.items():
+            family = GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
+            for values, value in series.items():
+                family.add_metric(values, value)
+            yield family

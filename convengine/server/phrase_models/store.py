@@ -18,8 +18,7 @@ from django.db import DatabaseError, IntegrityError, InterfaceError, connection,
 from django.db.models import Q
 
 from convengine.engine.understanding.phrases.classifier import Content
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, release_connections
 from convengine.server.database.unreadable import read_rows
 from convengine.server.jobs.background import Background
 from convengine.server.phrase_models.models import CePhraseModel, CePhraseVector, DerivedRow

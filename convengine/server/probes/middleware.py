@@ -7,8 +7,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.urls import Resolver404, resolve
 
-from convengine.server.probes import views
-from convengine.server.probes.addresses import ADDRESSES
+from convengine.server.probes import ADDRESSES, views
 
 _VIEWS = (views.show_alive, views.show_ready, views.show_metrics)
 

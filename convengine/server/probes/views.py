@@ -1,9 +1,6 @@
 """`/livez`, `/readyz` and `/metrics`."""
 
 import hmac
-import os
-from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
@@ -11,15 +8,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from convengine import __version__
 from convengine.server.deployment import conf
 from convengine.server.observability import metrics
-from convengine.server.observability.folder import VARIABLE, merge_ended_processes
-from convengine.server.observability.metric import Gauge, flush
-from convengine.server.probes.addresses import ALL_THREADS_STAND
+from convengine.server.observability.folder import CONTENT_TYPE, Readings, write_metrics
+from convengine.server.probes import ALL_THREADS_STAND
 from convengine.server.probes.database_state import DatabaseState
 from convengine.server.probes.readiness import readiness
-
-CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-#: Values by the values of the labels, for each metric that is read at the scrape.
-Readings = Mapping[Gauge, Mapping[tuple[str, ...], float]]
 
 
 def show_alive(request: HttpRequest) -> HttpResponse:
@@ -69,39 +61,3 @@ def _answer(request: HttpRequest, body: dict[str, Any], status: int = 200) -> Ht
     if request.method not in ("GET", "HEAD"):
         return HttpResponseNotAllowed(["GET", "HEAD"])
     return JsonResponse(body, status=status, headers={"Cache-Control": "no-store"})
-
-
-def write_metrics(readings: Readings) -> bytes:
-    """All metrics in the text format of Prometheus."""
-    flush()
-    from prometheus_client import REGISTRY, CollectorRegistry, generate_latest
-    from prometheus_client.multiprocess import MultiProcessCollector
-
-    folder = os.environ.get(VARIABLE)
-    now = CollectorRegistry()
-    now.register(_Readings(readings))
-    if not folder:
-        return generate_latest(REGISTRY) + generate_latest(now)
-    with merge_ended_processes(Path(folder)):
-        MultiProcessCollector(now, folder)  # type: ignore[no-untyped-call]
-        return generate_latest(now)
-
-
-class _Readings:
-    """What the library calls a collector."""
-
-    def __init__(self, readings: Readings) -> None:
-        self._readings = readings
-
-    def describe(self) -> Iterable[Any]:
-        """Nothing, so that registering collects nothing."""
-        return ()
-
-    def collect(self) -> Iterable[Any]:
-        from prometheus_client.core import GaugeMetricFamily
-
-        for metric, series in self._readings.items():
-            family = GaugeMetricFamily(metric.name, metric.help, labels=metric.labels)
-            for values, value in series.items():
-                family.add_metric(values, value)
-            yield family

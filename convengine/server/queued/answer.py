@@ -20,9 +20,7 @@ from convengine.engine.pipeline.engine import InternalError
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.database.batches import remove_in_batches
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, release_connections, remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.jobs.outbox import Outbox, OutboxStatus
 from convengine.server.outgoing.loop import run_in_thread

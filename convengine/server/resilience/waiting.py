@@ -13,7 +13,7 @@ from typing import Protocol
 
 from django.db import connections
 
-from convengine.server.database.release import release_connections
+from convengine.server.database.sql import release_connections
 from convengine.server.deployment import conf
 
 

@@ -13,8 +13,7 @@ from convengine.engine.turn.audit_settings import RETENTION_DAYS
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.database import throttle
-from convengine.server.database.batches import remove_in_batches
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.sessions.models import (

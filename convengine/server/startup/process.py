@@ -1,4 +1,4 @@
-"""Prepare a server process."""
+"""Prepare a server process, and show its metrics: zeros for what may happen, and samples of what is used."""
 
 import gc
 import os

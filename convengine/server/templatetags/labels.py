@@ -1,4 +1,4 @@
-"""Template filters for labels of codes, steps and stages."""
+"""Template filters for labels of codes, steps and stages, and the tag for breadcrumbs."""
 
 import json
 from typing import Any
@@ -17,10 +17,12 @@ from convengine.engine.turn.labels import (
     step_label,
 )
 from convengine.engine.turn.stage import stage_label
+from convengine.server.admin_site.breadcrumbs import breadcrumbs
 from convengine.server.admin_site.layout import find_entry_help
 from convengine.server.admin_site.record_columns import describe_named_position, name_intent
 
 register = template.Library()
+register.simple_tag(breadcrumbs, takes_context=True)
 register.filter("code_label", code_label)
 register.filter("error_label", error_label)
 register.filter("intent_title", name_intent)

@@ -1,10 +1,11 @@
 """Records of turns that did not commit."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import structlog
 from django.db import connection, transaction
 
 from convengine.engine.errors import ConvEngineError, TurnTimeout
@@ -15,11 +16,19 @@ from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.codec import load_column
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.enums import TurnStatus
+from convengine.engine.turn.job import Counts, Every, Job
 from convengine.engine.turn.stage import Stage
-from convengine.server.database.sql import Statement, dialect, execute
+from convengine.server.confirmed_actions.review import is_turn_running
+from convengine.server.database.sql import Statement, database_time, dialect, execute
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.interfaces.turn_log import turn_log
-from convengine.server.sessions.models import FREE_LEASE, TURN, CeConversation, CeConversationHistory
+from convengine.server.sessions.models import (
+    FREE_LEASE,
+    TURN,
+    CeConversation,
+    CeConversationHistory,
+    CePendingActionExecution,
+)
 
 #: The codes of turns that did not end by themselves.
 LEASE_EXPIRED = "LEASE_EXPIRED"
@@ -33,6 +42,7 @@ _CHOSEN_BY = (
     *("workspace_id", "channel", "remote_jid", "intent_code", "state_code"),
     *("context_json", "turn_count", "lifecycle"),
 )
+log = structlog.get_logger(__name__)
 
 
 def recover_expired_lease(conversation_id: str) -> bool:
@@ -165,3 +175,26 @@ def _insert_turn_row(
     for statement in (*inserts, delete):
         execute(statement)
     return head
+
+
+def report_open_executions() -> Iterator[Counts]:
+    """Record the dead turns of open claims, and count the claims that wait for a person."""
+    # A younger claim belongs to a running turn.
+    before = database_time() - timedelta(minutes=1)
+    claims = CePendingActionExecution.objects.filter(status="CLAIMED", started_at__lt=before)
+    for claim in claims.select_related("conversation").order_by("id").iterator():
+        if recover_expired_lease(str(claim.conversation_id)):
+            yield {"dead turns recorded": 1}
+        elif is_turn_running(claim):
+            continue
+        log.warning("action needs a decision", execution=claim.pk, action=claim.action_key)
+        yield {"waiting for a person": 1}
+
+
+JOB = Job(
+    "open_executions",
+    "Check open actions",
+    "Records turns that ended unexpectedly during an action. Counts the actions whose outcome a person must record.",
+    Every(900),
+    report_open_executions,
+)

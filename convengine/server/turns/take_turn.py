@@ -27,8 +27,14 @@ from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.understanding.phrases.models import Making, choose_making
 from convengine.engine.verbose.publish import listen
 from convengine.server import wiring
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import Statement, TurnClock, describe_fault, dialect, is_connection_broken
+from convengine.server.database.sql import (
+    Statement,
+    TurnClock,
+    describe_fault,
+    dialect,
+    is_connection_broken,
+    release_connections,
+)
 from convengine.server.deployment import conf
 from convengine.server.extensions.faults import ExtensionFault, collect_faults, report_fault
 from convengine.server.interfaces.configuration import configuration

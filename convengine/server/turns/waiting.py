@@ -10,8 +10,7 @@ from django.db import connection
 from convengine.engine.errors import ServerOverloaded, TurnInProgress
 from convengine.engine.threads.settings import LEASE_WAIT_SECONDS
 from convengine.engine.turn import live_settings
-from convengine.server.database.release import release_connections
-from convengine.server.database.sql import dialect
+from convengine.server.database.sql import dialect, release_connections
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.observability import metrics
 from convengine.server.resilience.waiting import Overloaded, for_leases

@@ -1,5 +1,7 @@
 """Send deliveries: soon after their commit, and by a job that tries again what failed.
 
+Secrets and signatures are as Standard Webhooks say (https://www.standardwebhooks.com).
+
 Attempts and the pauses between them are those of every outbox (`jobs/outbox.py`).
 """
 
@@ -18,8 +20,7 @@ from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job, Nightly
-from convengine.server.database.batches import remove_in_batches
-from convengine.server.database.sql import database_time
+from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import HttpCall, HttpConnection, circuits, fetch
 from convengine.server.executors.http_connections import Target, split_address

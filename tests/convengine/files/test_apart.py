@@ -8,9 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from convengine.files import apart
+from convengine.files import Unreadable, apart
 from convengine.files.apart import always_apart, read_apart
-from convengine.files.unreadable import Unreadable
 
 LARGE = b"x" * 100_000
 

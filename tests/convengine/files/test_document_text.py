@@ -10,9 +10,9 @@ import pypdf
 import pytest
 from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
+from convengine.files import Unreadable
 from convengine.files.apart import read_apart
 from convengine.files.document_text import read_document
-from convengine.files.unreadable import Unreadable
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 ONE_PAGE = b"<</Type/Page/Parent 2 0 R/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>>"

@@ -4,8 +4,8 @@ import pytest
 
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.files import read_bytes
+from convengine.files import Unreadable
 from convengine.files.json_text import read_json
-from convengine.files.unreadable import Unreadable
 
 HEAD = '{"format": "convengine-configuration", "version": 1, "tables": '
 

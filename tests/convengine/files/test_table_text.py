@@ -2,8 +2,8 @@ import time
 
 import pytest
 
+from convengine.files import Unreadable
 from convengine.files.table_text import decode, read_table
-from convengine.files.unreadable import Unreadable
 
 DELIMITERS = (",", ";", "\t")
 

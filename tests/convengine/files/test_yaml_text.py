@@ -3,8 +3,7 @@ import time
 import pytest
 import yaml
 
-from convengine.files import yaml_text
-from convengine.files.unreadable import Unreadable
+from convengine.files import Unreadable, yaml_text
 from convengine.files.yaml_text import read_yaml
 
 _BOMB = "\n".join([f"a0: &a0 [{'x,' * 9}]", *(f"a{n}: &a{n} [{f'*a{n - 1},' * 9}]" for n in range(1, 9))])

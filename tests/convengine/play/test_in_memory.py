@@ -8,19 +8,29 @@ from typing import Any
 import pytest
 from django.apps import apps
 from django.db import connection
+from django.utils import timezone
 
 from convengine.play import database
 from convengine.play.expectations import find_misses
-from convengine.play.in_memory import MemoryPlayer, NeedsDatabase, build_test, require_in_memory
+from convengine.play.in_memory import (
+    MemoryPlayer,
+    NeedsDatabase,
+    build_test,
+    list_reached_intents,
+    play_first_message,
+    require_in_memory,
+)
 from convengine.play.loading import load
 from convengine.play.runner import open_world
 from convengine.server.interfaces.configuration import configuration
 from tests.cases import for_each
+from tests.worlds import create_help_desk
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 #: A database is emptied after a test: not after each scenario.
 SHARES = 4
+pytestmark = pytest.mark.django_db
 
 
 def is_playable(file: Path) -> bool:
@@ -89,3 +99,16 @@ def test_a_test_has_only_its_stubs_and_no_model_unless_it_scripts_one() -> None:
     assert (build_test(document).extensions, build_test(document).model) == ("stubs", False)
     scripted = build_test({**document, "llm": [{"when": {"purpose": "intent"}, "reply": "x"}]})
     assert scripted.model
+
+
+@pytest.mark.parametrize(
+    ("text", "intents"), [("hours", ("HOURS",)), ("hours and fees", ("HOURS", "FEES")), ("parking", ()), ("hello", ())]
+)
+def test_a_message_leads_to_an_intent_to_a_question_or_nowhere(text: str, intents: tuple[str, ...]) -> None:
+    create_help_desk()
+    before = {model: model._base_manager.count() for model in apps.get_models()}
+
+    turn = play_first_message(configuration().current(), text, timezone.now())
+
+    assert set(list_reached_intents(turn)) == set(intents)
+    assert before == {model: model._base_manager.count() for model in apps.get_models()}

@@ -2,7 +2,6 @@
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -108,22 +107,9 @@ class Command(ExactCommand):
             merged = merge_edits(draft)
             self._tell(json, describe_draft(draft, merged) | describe_review(draft, merged))
             return
-        author: Author = ""
-        do: dict[str, Callable[[], dict[str, Any]]] = {
-            "send": lambda: self._enter(
-                send_for_review(draft.pk, author, options["reviewer"], options["group"], options["text"])
-            ),
-            "comment": lambda: self._enter(add_comment(draft.pk, author, options["text"])),
-            "approve": lambda: self._judge(draft, ReviewKind.APPROVED, author, options),
-            "return": lambda: self._judge(draft, ReviewKind.RETURNED, author, options),
-            "publish": lambda: self._publish(draft, author, options),
-            "schedule": lambda: self._schedule(draft, author, options),
-            "cancel": lambda: self._cancel(draft, author),
-            "discard": lambda: self._discard(draft),
-        }
         try:
             author = read_author(options["author"], _RIGHTS[action])
-            self._tell(json, {"draft": draft.title, **do[action]()})
+            self._tell(json, {"draft": draft.title, **_act(action, draft, author, options)})
         except _REFUSALS as refused:
             answer = describe_draft(draft, merge_edits(draft)) if action == "publish" else {"draft": draft.title}
             published = {"published": False} if action == "publish" else {}
@@ -150,38 +136,6 @@ class Command(ExactCommand):
         CeDraft.objects.create(title=title[:150], description=description, created_by=author)
         self._tell(json, {"draft": title, "status": DraftStatus.OPEN.value})
 
-    def _judge(self, draft: CeDraft, kind: ReviewKind, author: Author, options: dict[str, Any]) -> dict[str, Any]:
-        if not options["author"]:
-            raise CommandError("Name the user who approves or returns the draft: --author NAME.", returncode=2)
-        return self._enter(judge_draft(draft.pk, author, kind, options["text"]))
-
-    def _publish(self, draft: CeDraft, author: Author, options: dict[str, Any]) -> dict[str, Any]:
-        audience = read_audience(options)
-        override = options["override_gate"]
-        merged = merge_edits(draft)
-        require_rights_to_rows(author, merged.differences)
-        release = publish_draft(draft.pk, author, options["reason"], merged, audience=audience, override=override)
-        return {"published": True, "release": release.pk, **({"isGradual": True} if audience else {})}
-
-    def _schedule(self, draft: CeDraft, author: Author, options: dict[str, Any]) -> dict[str, Any]:
-        until = _read_time(options["until"]) if options["until"] else None
-        require_rights_to_rows(author, merge_edits(draft).differences)
-        times, audience = (_read_time(options["at"]), until), read_audience(options)
-        schedule = schedule_draft(draft.pk, author, *times, options["reason"], audience)
-        gradual = {"isGradual": True} if audience else {}
-        return {"publishAt": schedule.publish_at, "takeBackAt": schedule.take_back_at, **gradual}
-
-    def _cancel(self, draft: CeDraft, author: Author) -> dict[str, Any]:
-        cancel_schedule(draft.pk, author)
-        return {"scheduled": False}
-
-    def _discard(self, draft: CeDraft) -> dict[str, Any]:
-        discard_draft(draft.pk)
-        return {"status": DraftStatus.DISCARDED.value}
-
-    def _enter(self, entry: Any) -> dict[str, Any]:
-        return {"entry": entry.kind, "by": entry.author_name}
-
     def _tell(self, json: bool, answer: dict[str, Any]) -> None:
         if json:
             self.stdout.write(dumps(answer))
@@ -192,6 +146,45 @@ class Command(ExactCommand):
                     self.stdout.write(f"{name}: {' '.join(map(str, entry.values()))}")
             else:
                 self.stdout.write(f"{name}: {value}")
+
+
+def _act(action: str, draft: CeDraft, author: Author, options: dict[str, Any]) -> dict[str, Any]:
+    """Do it, and say what was done. Raises one of `_REFUSALS`, and CommandError."""
+    if action in ("publish", "schedule"):
+        return _publish(action, draft, author, options)
+    if action == "cancel":
+        cancel_schedule(draft.pk, author)
+        return {"scheduled": False}
+    if action == "discard":
+        discard_draft(draft.pk)
+        return {"status": DraftStatus.DISCARDED.value}
+    entry: Any
+    if action == "send":
+        entry = send_for_review(draft.pk, author, options["reviewer"], options["group"], options["text"])
+    elif action == "comment":
+        entry = add_comment(draft.pk, author, options["text"])
+    elif not options["author"]:
+        raise CommandError("Name the user who approves or returns the draft: --author NAME.", returncode=2)
+    else:
+        kind = ReviewKind.APPROVED if action == "approve" else ReviewKind.RETURNED
+        entry = judge_draft(draft.pk, author, kind, options["text"])
+    return {"entry": entry.kind, "by": entry.author_name}
+
+
+def _publish(action: str, draft: CeDraft, author: Author, options: dict[str, Any]) -> dict[str, Any]:
+    """Publish the draft now, or schedule it."""
+    audience, reason = read_audience(options), options["reason"]
+    gradual = {"isGradual": True} if audience else {}
+    if action == "publish":
+        merged = merge_edits(draft)
+        require_rights_to_rows(author, merged.differences)
+        override = options["override_gate"]
+        release = publish_draft(draft.pk, author, reason, merged, audience=audience, override=override)
+        return {"published": True, "release": release.pk, **gradual}
+    until = _read_time(options["until"]) if options["until"] else None
+    require_rights_to_rows(author, merge_edits(draft).differences)
+    schedule = schedule_draft(draft.pk, author, _read_time(options["at"]), until, reason, audience)
+    return {"publishAt": schedule.publish_at, "takeBackAt": schedule.take_back_at, **gradual}
 
 
 def _read_time(text: str) -> datetime:

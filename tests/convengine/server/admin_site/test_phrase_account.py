@@ -4,7 +4,7 @@ import pytest
 
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.phrases.matching import match_phrases
-from convengine.server.admin_site.phrase_account import build_phrase_account
+from convengine.server.admin_site.phrase_account import build_phrase_account, describe_match, describe_needed_score
 from tests.builders import make_config
 from tests.convengine.engine.understanding.phrases.test_explain import PHRASES, build_snapshot
 from tests.phrase_accounts import list_false_statements
@@ -111,3 +111,28 @@ def test_other_figures_of_the_turn_are_told() -> None:
     assert tell({phrase: 0.123}).endswith("In the turn, “Refund” was the likeliest, with 12.3\N{NO-BREAK SPACE}%.")
     assert tell({1: 0.95, phrase: confidence}).endswith("“Opening” was the likeliest, with 95\N{NO-BREAK SPACE}%.")
     assert tell({}).endswith("In the turn, no intent came into question.")
+
+
+def test_a_match_names_its_confidence_and_the_nearest_phrase() -> None:
+    match = {"phrase": "how much is a tattoo", "score": 0.8}
+    assert describe_match("Prices", match) == (
+        "Prices: confidence 80\N{NO-BREAK SPACE}%. The nearest phrase is “how much is a tattoo”."
+    )
+    assert (
+        describe_match("Prices", {**match, "score": 1})
+        == "Prices: the message has the telling words of the phrase “how much is a tattoo”."
+    )
+
+
+def test_the_needed_confidence_has_a_reason() -> None:
+    snapshot = Snapshot(1, {}, {})
+
+    assert (
+        describe_needed_score(snapshot, 0.0, [])
+        == "A confidence of 0\N{NO-BREAK SPACE}% is needed, the minimum for all intents."
+    )
+    near_others = describe_needed_score(snapshot, 0.95, [1.0])
+    assert near_others == (
+        "The best intent has a confidence of 100\N{NO-BREAK SPACE}%. "
+        "Others count from 95\N{NO-BREAK SPACE}% on, which is 5 points below."
+    )

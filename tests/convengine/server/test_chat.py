@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from convengine.server.chat import views
+from convengine.server import chat
 from convengine.server.deployment.folders import find_shipped
 
 TEXT = (find_shipped("static") / "convengine/chat.js").read_bytes()
@@ -23,10 +23,10 @@ def next_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[by
     """Another script, as a server of the next release has it."""
     (tmp_path / "convengine").mkdir()
     (tmp_path / "convengine/chat.js").write_bytes(b"// the next one\n")
-    monkeypatch.setattr(views, "find_shipped", lambda name: tmp_path)
-    views.read_script.cache_clear()
+    monkeypatch.setattr(chat, "find_shipped", lambda name: tmp_path)
+    chat.read_script.cache_clear()
     yield b"// the next one\n"
-    views.read_script.cache_clear()
+    chat.read_script.cache_clear()
 
 
 @pytest.mark.parametrize("accepted", ["gzip", "gzip, deflate, br, zstd", "br;q=1.0, gzip;q=0.8, *;q=0.1"])
