@@ -104,12 +104,25 @@ what_ifs = BackgroundRuns(CeWhatIf, "what-if run", _compare, _describe_failure, 
 
 
 def _store_results(run: CeWhatIf, results: Sequence[ComparedTurn]) -> None:
-    """Store what is not the same. An erasure meanwhile removes the results of its conversation."""
-    rows = [
-        _build_row(run, result)
-        for result in results
-        if result.kind is not DifferenceKind.SAME or result.is_after_difference
-    ]
+    """Store what is not the same: keys and codes alone, blank names without a cause, and shortened notes.
+
+    An erasure meanwhile removes the results of its conversation.
+    """
+    rows = []
+    for result in results:
+        if result.kind is not DifferenceKind.SAME or result.is_after_difference:
+            table, pk = result.cause or ("", "")
+            rows.append(
+                CeWhatIfTurn(
+                    what_if=run,
+                    **result.key._asdict(),
+                    kind=result.kind.value,
+                    is_after_difference=result.is_after_difference,
+                    table_name=table,
+                    row_pk=pk,
+                    note=shorten("; ".join(result.notes), _NOTE),
+                )
+            )
     if not rows:
         return
     keys = {row.conversation_id for row in rows}
@@ -120,22 +133,6 @@ def _store_results(run: CeWhatIf, results: Sequence[ComparedTurn]) -> None:
         erased = CeErasure.objects.filter(conversation_id__in=keys).values_list("conversation_id", flat=True)
         if gone := set(erased):
             CeWhatIfTurn.objects.filter(what_if=run, conversation_id__in=gone).delete()
-
-
-def _build_row(run: CeWhatIf, result: ComparedTurn) -> CeWhatIfTurn:
-    """The stored form of a result: keys and codes alone, blank names without a cause, and shortened notes."""
-    key, (table, pk) = result.key, result.cause or ("", "")
-    return CeWhatIfTurn(
-        what_if=run,
-        conversation_id=key.conversation_id,
-        turn_no=key.turn_no,
-        history_id=key.history_id,
-        kind=result.kind.value,
-        is_after_difference=result.is_after_difference,
-        table_name=table,
-        row_pk=pk,
-        note=shorten("; ".join(result.notes), _NOTE),
-    )
 
 
 def find_key(row: CeWhatIfTurn) -> TurnKey:

@@ -128,10 +128,15 @@ def show_start(model_admin: Any, request: HttpRequest) -> HttpResponse:
 
 
 def show_unsaved(request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName) -> HttpResponse:
+    """The start page with the rows of a form, signed for its user. A form with errors is not signed and cannot run."""
     require_rights(request, str(configuration))
     model_admin = admin.site.get_model_admin(CeAudit)
     offered = _offer_form(request, str(configuration))
-    return _render_start(model_admin, request, offered, _read_filters(request.GET), _sign(request, form))
+    unsaved = _Unsaved(form.title, "", problems=form.errors)
+    if not form.errors:
+        values = {"title": form.title, "rows": pack_unsaved(form.rows)}
+        unsaved = _Unsaved(form.title, signing.dumps(values, salt=_salt(request), compress=True))
+    return _render_start(model_admin, request, offered, _read_filters(request.GET), unsaved)
 
 
 class _Unsaved(NamedTuple):
@@ -182,14 +187,6 @@ def _select_readable_runs(request: HttpRequest) -> QuerySet[CeWhatIf]:
     for kind in READ_RIGHTS:
         runs = runs if may_read(request, kind) else runs.exclude(configuration__startswith=f"{kind}:")
     return runs
-
-
-def _sign(request: HttpRequest, form: UnsavedForm) -> _Unsaved:
-    """Sign the rows of a form for its user. A form with errors gets no signature, and so cannot run."""
-    if form.errors:
-        return _Unsaved(form.title, "", problems=form.errors)
-    values = {"title": form.title, "rows": pack_unsaved(form.rows)}
-    return _Unsaved(form.title, signing.dumps(values, salt=_salt(request), compress=True))
 
 
 def _read_unsaved(request: HttpRequest) -> _Unsaved | None:
@@ -243,7 +240,6 @@ def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpRes
         **_page_context(model_admin, request, run),
         "run": run,
         "line": _describe_run(run),
-        "is_open": run.is_open,
         "progress": _describe_progress(run),
         "groups": [
             (
@@ -262,7 +258,6 @@ def show_run(model_admin: Any, request: HttpRequest, what_if_id: Any) -> HttpRes
         "again_url": f"{reverse(f'admin:{WHAT_IF}')}?{urlencode(inputs)}",
         "may_run_again": comparison is not None,
         "draft_url": draft_url,
-        "filters": _describe_filters(run),
     }
     if (kind := request.GET.get("kind", "")) in GROUPS:
         context |= _turns_context(request, run, comparison, kind)

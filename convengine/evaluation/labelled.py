@@ -1,14 +1,15 @@
 """Labelled messages from files: CSV, JSON lines, YAML, and Rasa's `nlu.yml` and tests."""
 
 import gzip
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, zip_longest
 from pathlib import Path
+from typing import Any
 
 import yaml
 
-from convengine.evaluation.rasa import RASA_KEYS, count_other_sections, read_rasa
 from convengine.evaluation.read import UNREADABLE, EvaluationError, check_situation
 from convengine.files import Unreadable
 from convengine.files.json_text import read_json
@@ -25,6 +26,12 @@ _VALUE = "values."
 _LONGEST = 16_000
 #: Maximum messages of all files together.
 MOST_MESSAGES = 200_000
+#: The keys of a document of Rasa. Others than the first two have no messages.
+_RASA_KEYS = frozenset({"nlu", "stories", "rules", "version", "intents", "pipeline", "policies", "recipe"})
+#: Sections of `nlu` besides intents, in words.
+_OTHER_SECTIONS = {"regex": "regular expressions", "lookup": "lookup tables"}
+#: `[Berlin](city)`, `[Berlin](city:berlin)`, `[Berlin]{"entity": "city", "value": "berlin"}`.
+_MARK = re.compile(r"\[(?P<words>[^\[\]]+)\](?:\((?P<entity>[^():]+)(?::(?P<value>[^()]+))?\)|(?P<object>\{[^{}]*\}))")
 
 
 @dataclass(frozen=True)
@@ -133,10 +140,12 @@ def _read_yaml(text: str, name: str, notes: list[str]) -> Iterator[LabelledMessa
     """A list of messages, or a file of Rasa. A file of Rasa with neither examples nor tests has no messages."""
     # Scalars stay as they are written: "yes", "no" and dates are what users say.
     document = read_yaml(text, yaml.CBaseLoader)
-    if isinstance(document, dict) and RASA_KEYS & document.keys():
-        for example in read_rasa(document):
-            yield LabelledMessage(example.text, example.intent, example.values, source=f"{name}, {example.position}")
-        left_out = [f"{words} ({count})" for words, count in count_other_sections(document).items()]
+    if isinstance(document, dict) and _RASA_KEYS & document.keys():
+        yield from _read_rasa(document, name)
+        left_out = []
+        for key, words in _OTHER_SECTIONS.items():
+            count = sum(isinstance(section, dict) and key in section for section in _list(document.get("nlu")))
+            left_out += [f"{words} ({count})"] if count else []
         if left_out:
             notes.append(f"{name}: left out because they are not messages: {', '.join(left_out)}.")
     elif isinstance(document, list):
@@ -167,6 +176,66 @@ def _find_key(keys: Iterable[str], names: Sequence[str], at: str, what: str) -> 
         if name in known:
             return name
     raise EvaluationError(f"{at}: there is no {what} called {names[0]}.")
+
+
+def _read_rasa(document: Mapping[str, Any], name: str) -> Iterator[LabelledMessage]:
+    """The examples of a document of Rasa, and the messages of its tests, without marks of entities.
+
+    Values in other words are replaced as its synonyms say. Stories to learn from have intents alone, and no messages.
+    """
+    sections = [section for section in _list(document.get("nlu")) if isinstance(section, dict)]
+    synonyms = {
+        text.casefold(): section["synonym"]
+        for section in sections
+        if "synonym" in section
+        for text in _list_examples(section)
+    }
+    for section in sections:
+        if "intent" in section:
+            intent = str(section["intent"])
+            for number, text in enumerate(_list_examples(section), 1):
+                yield _read_marks(text, synonyms, intent, f"{name}, {intent}, example {number}")
+    for story in _list(document.get("stories")):
+        for step in _list(story.get("steps")) if isinstance(story, dict) else ():
+            if isinstance(step, dict) and isinstance(step.get("user"), str) and "intent" in step:
+                at = f"{name}, story {story.get('story', '')}"
+                yield _read_marks(step["user"].strip(), synonyms, str(step["intent"]), at)
+
+
+def _list_examples(section: Mapping[str, Any]) -> Sequence[str]:
+    """The examples of a section, written as a text with a hyphen before each line, or as a list."""
+    examples = section.get("examples") or ""
+    if isinstance(examples, str):
+        lines = (line.strip() for line in examples.splitlines())
+        return [text for line in lines if line.startswith("-") and (text := line[1:].strip())]
+    texts = (each.get("text") if isinstance(each, dict) else each for each in _list(examples))
+    return [text.strip().removeprefix("- ") for text in texts if isinstance(text, str) and text.strip()]
+
+
+def _read_marks(text: str, synonyms: Mapping[str, str], intent: str, at: str) -> LabelledMessage:
+    """The message as somebody types it, and the values of its marks."""
+    marked: dict[str, list[Json]] = {}
+    for mark in _MARK.finditer(text):
+        words, about = mark["words"], _read_object(mark["object"], text)
+        entity = about.get("role") or about.get("entity") or mark["entity"] or ""
+        value = about.get("value") or mark["value"] or synonyms.get(words.casefold(), words)
+        # An entity that is marked twice gives both values to its field.
+        if (given := marked.setdefault(entity, [])) != [value]:
+            given.append(value)
+    values = {entity: given[0] if len(given) == 1 else given for entity, given in marked.items()}
+    return LabelledMessage(_MARK.sub(lambda mark: mark["words"], text), intent, values, source=at)
+
+
+def _read_object(written: str | None, text: str) -> Mapping[str, Any]:
+    try:
+        about = read_json(written or "{}")
+    except ValueError:
+        raise EvaluationError(f"The mark {written} in “{text}” is not a JSON object.") from None
+    return about if isinstance(about, dict) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
 
 
 _READERS: Mapping[str, _Reader] = {

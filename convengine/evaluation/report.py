@@ -45,18 +45,18 @@ class Threshold:
 
 def parse_thresholds(text: str) -> list[Threshold]:
     """`recall=0.85,precision=0.9`. Raises EvaluationError."""
-    return [_parse_threshold(part.strip()) for part in text.split(",") if part.strip()]
-
-
-def _parse_threshold(part: str) -> Threshold:
-    name, _, value = part.partition("=")
-    try:
-        minimum = float(value)
-    except ValueError:
-        minimum = -1
-    if name.strip() not in MEASURES or not 0 <= minimum <= 1:
-        raise EvaluationError(f"“{part}”: write {', '.join(f'{measure}=0.9' for measure in MEASURES)}, from 0 to 1.")
-    return Threshold(name.strip(), minimum)
+    thresholds = []
+    for part in filter(None, map(str.strip, text.split(","))):
+        name, _, value = part.partition("=")
+        try:
+            threshold = Threshold(name.strip(), float(value))
+        except ValueError:
+            threshold = Threshold(name.strip(), -1)
+        if threshold.measure not in MEASURES or not 0 <= threshold.minimum <= 1:
+            examples = ", ".join(f"{measure}=0.9" for measure in MEASURES)
+            raise EvaluationError(f"“{part}”: write {examples}, from 0 to 1.")
+        thresholds.append(threshold)
+    return thresholds
 
 
 def format_evaluation(document: Mapping[str, Any]) -> Iterator[str]:

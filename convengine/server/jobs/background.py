@@ -25,21 +25,6 @@ class Background:
 
     def submit(self, job: Job) -> bool:
         """Queue a job; false when the queue is full, or when the system gives the process no thread for it."""
-        if not self._ensure_threads():
-            return False
-        try:
-            self._jobs.put_nowait(job)
-        except Full:
-            log.warning("too much work in the background, job dropped", waiting=self._jobs.qsize())
-            return False
-        return True
-
-    def finish(self) -> None:
-        """Wait until all submitted jobs are done."""
-        self._jobs.join()
-
-    def _ensure_threads(self) -> bool:
-        """Start the threads that are missing; false without any."""
         # Started at first use, so that a server that forks its workers has them in each.
         with self._lock:
             self._threads = [thread for thread in self._threads if thread.is_alive()]
@@ -51,7 +36,18 @@ class Background:
                     log.error("no thread for work in the background", threads=len(self._threads), error=str(error))
                     break
                 self._threads.append(thread)
-            return bool(self._threads)
+            has_thread = bool(self._threads)
+        try:
+            if has_thread:
+                self._jobs.put_nowait(job)
+        except Full:
+            log.warning("too much work in the background, job dropped", waiting=self._jobs.qsize())
+            return False
+        return has_thread
+
+    def finish(self) -> None:
+        """Wait until all submitted jobs are done."""
+        self._jobs.join()
 
     def _run(self) -> None:
         while True:
