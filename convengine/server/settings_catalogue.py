@@ -16,7 +16,6 @@ for _package in (
     "engine.clarification.settings",
     "engine.forms.settings",
     "engine.memory.settings",
-    "engine.state_graph.allowed_moves",
     "engine.verbose.publish",
     "engine.threads.settings",
     "engine.steps.conversation.step",

@@ -12,38 +12,6 @@ from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.session import Session
 
-#: Session keys that override the context: their names are part of the contract, and no field may use one.
-SESSION_KEYS = (
-    "conversationId",
-    "intent",
-    "state",
-    "schemaComplete",
-    "hasContainerData",
-    "containerData",
-    "hasAnySchemaValue",
-    "intentLocked",
-    "intentLockReason",
-    "missingRequiredFields",
-    "missingFieldOptions",
-    "userText",
-    "standaloneQuery",
-    "resolvedUserInput",
-    "pendingClarificationQuestion",
-    "lastLlmStage",
-    "postIntentRule",
-    "ruleExecutionSource",
-    "ruleExecutionOrigin",
-    "context",
-    "schemaJson",
-    "lastLlmOutput",
-    "stepInfos",
-    "turnNo",
-    "lifecycle",
-    "contextSummary",
-    "previousTurn",
-)
-RESERVED_FACTS = frozenset({*SESSION_KEYS, "inputParams", "payload"})
-
 
 def collect_schema_values(session: Session) -> Mapping[str, Any]:
     """The context reduced to the fields of the form; the whole context without a form."""
@@ -134,3 +102,8 @@ def collect_facts(session: Session) -> dict[str, Any]:
     elif len(cached["stepInfos"]) < len(session.steps):
         cached = session.__dict__["_facts"] = {**cached, "stepInfos": list_step_infos(session)}
     return cached
+
+
+#: Session keys that override the context: their names are part of the contract, and no field may use one.
+SESSION_KEYS = frozenset(collect_session_facts(Session("")))
+RESERVED_FACTS = SESSION_KEYS | {"inputParams", "payload"}
