@@ -13,7 +13,7 @@ for _package in (
     "engine.dialogue.settings",
     "engine.dialogue.hand_over",
     "engine.pending_actions.settings",
-    "engine.clarification.settings",
+    "engine.clarification.collision",
     "engine.forms.settings",
     "engine.memory.settings",
     "engine.verbose.publish",

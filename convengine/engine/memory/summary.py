@@ -96,8 +96,6 @@ def _get_branch(session: Session) -> Mapping[str, Json]:
     return branch if isinstance(branch, Mapping) else {}
 
 
-
-
 def get_model_summary(session: Session, turn: Turn) -> str | None:
     """The summary that a model wrote and that still applies. Returns None if there is none."""
     if turn.config(session, SUMMARY_MODE) != "LLM" or get_turn_of_summary(session) is None:
