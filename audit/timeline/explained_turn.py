@@ -13,8 +13,8 @@ from audit.timeline.session_changes import Change, StepChanges, find_changes, gr
 from audit.timeline.turn_filter import TurnFilter
 from convengine.engine.stages import family_of
 from convengine.engine.steps.conversation.stages import USER_INPUT
-from convengine.engine.turn.channel_intents import limit_to_channel
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
+from convengine.engine.turn.releases import limit_to_channel
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn

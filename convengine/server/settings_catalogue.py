@@ -6,7 +6,6 @@ from importlib import import_module
 for _package in (
     "engine.stages",
     "engine.turn.audit_settings",
-    "engine.turn.channel_intents",
     "engine.turn.releases",
     "engine.llm.settings",
     "engine.rules.settings",
