@@ -12,7 +12,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import publish_text
-from convengine.engine.verbose.select import Signal
+from convengine.engine.verbose.signals import Signal
 from convengine.server.channels.contract import (
     Arrival,
     Call,

@@ -27,9 +27,9 @@ from convengine.engine.text.compare import blank, shorten
 from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import audit_settings as audit
 from convengine.engine.turn import rows
-from convengine.engine.turn.channel_intents import INTENTS
 from convengine.engine.turn.enums import DialogueAct
 from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable
+from convengine.engine.turn.releases import INTENTS
 from convengine.engine.turn.scope import ANY
 from convengine.engine.understanding.phrases import settings as phrases
 from convengine.server.deployment.environment import suggest_variable

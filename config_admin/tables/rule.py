@@ -48,7 +48,7 @@ from convengine.engine.turn.snapshot import Snapshot
 
 Rule = Draft[rows.Rule]
 #: Facts that every turn has and that are not boolean.
-_ALWAYS_PRESENT = frozenset(SESSION_KEYS) - {
+_ALWAYS_PRESENT = SESSION_KEYS - {
     "schemaComplete",
     "hasContainerData",
     "hasAnySchemaValue",

@@ -4,14 +4,59 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from convengine.engine.clarification.settings import SYSTEM_PROMPT, USER_PROMPT
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.text.compare import blank, code, truthy
+from convengine.engine.turn.live_settings import declare, prompt
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.json_value import Json
+
+AGENT_FAMILY = "AgentIntentResolver"
+#: The part of a prompt that lists the intents; of each what it is for, once.
+ALLOWED_INTENTS = (
+    "Allowed intents:\n{% for intent in allowed_intents %}- {{ intent.code }}: {{ intent.name }}"
+    "{% if intent.description and intent.description != intent.name %} | {{ intent.description }}{% endif %}"
+    "{% if intent.llmHint %} | {{ intent.llmHint }}{% endif %}\n{% endfor %}"
+)
+SYSTEM_PROMPT = declare(
+    AGENT_FAMILY,
+    "SYSTEM_PROMPT",
+    prompt(),
+    "You decide which of the allowed intents a message belongs to. Reply with JSON only:\n"
+    '{"intent": code, "confidence": 0 to 1, "needsClarification": true or false, "clarificationResolved": true or '
+    'false, "clarificationQuestion": text, "intentScores": [{"intent": code, "confidence": 0 to 1}], '
+    '"followups": [text]}\n'
+    "Rules:\n"
+    "- Use codes of the list only, and invent no facts.\n"
+    "- Score every intent that is plausible, the best first. For a question, keep intents that only inform in the "
+    "list.\n"
+    "- When the best two are close, needsClarification is true, and followups holds one question that tells them "
+    "apart.\n"
+    "- When the message answers an open question, set clarificationResolved.",
+    "System prompt for recognising the intent.",
+)
+USER_PROMPT = declare(
+    AGENT_FAMILY,
+    "USER_PROMPT",
+    prompt(),
+    f"{ALLOWED_INTENTS}\n"
+    "{% if intent_collision_candidates %}Candidates so far: {{ intent_collision_candidates }}\n{% endif %}"
+    "{% if pending_clarification %}Open question: {{ pending_clarification.question }}\n{% endif %}"
+    "{% if known_facts %}Known facts: {{ known_facts }}\n{% endif %}\n"
+    "{% if context_summary and older_turns %}Summary so far:\n{{ context_summary }}\n\n{% endif %}"
+    "{% if conversation_history %}Conversation so far, oldest first:\n{{ conversation_history }}\n\n{% endif %}"
+    "Message:\n{{ user_input }}"
+    "{% if standalone_query and standalone_query != user_input %}\n\nIn full:\n{{ standalone_query }}{% endif %}",
+    "User prompt for recognising the intent.",
+)
+#: What the model that names the dialogue act is asked besides, so that a message takes one call.
+SCORING = (
+    'Besides, score under "intentScores" each intent that the message may belong to, the best first: [{"intent": code, '
+    '"confidence": 0 to 1}]. Use codes of the list only. The scores are empty for a message that only answers the last '
+    f"question.\n{ALLOWED_INTENTS}"
+)
 
 #: The answer schema that the model sees. The reader accepts more than this.
 ANSWER_SCHEMA: Mapping[str, Json] = {
@@ -42,7 +87,6 @@ ANSWER_SCHEMA: Mapping[str, Json] = {
     ],
     "additionalProperties": False,
 }  # fmt: skip
-
 
 #: The part of another answer in which a model scores the intents, too.
 SCORES_SCHEMA: Mapping[str, Json] = ANSWER_SCHEMA["properties"]["intentScores"]

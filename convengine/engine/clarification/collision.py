@@ -5,11 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from convengine.engine.clarification.agent_answer import Score
-from convengine.engine.clarification.settings import (
-    COLLISION_DERIVATION_HINT,
-    COLLISION_SYSTEM_PROMPT,
-    COLLISION_USER_PROMPT,
-)
 from convengine.engine.clarification.stages import (
     INTENT_COLLISION_DETECTED,
     INTENT_COLLISION_RESOLVED,
@@ -24,12 +19,39 @@ from convengine.engine.prompts.fill import ask_for_text
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.facts import collect_schema_values
+from convengine.engine.turn.live_settings import declare, prompt
 from convengine.engine.turn.scope import INTENT_COLLISION
 from convengine.engine.turn.session import Clarification, Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
 from convengine.json_value import Json
+
+COLLISION_FAMILY = "AgentIntentCollisionResolver"
+
+COLLISION_SYSTEM_PROMPT = declare(
+    COLLISION_FAMILY,
+    "SYSTEM_PROMPT",
+    prompt(),
+    "A message may mean several things. You write one short, friendly question that lets the user choose between them, "
+    "in plain words and without internal codes.",
+    "Instruction to the model for the question after a collision of intents.",
+)
+COLLISION_USER_PROMPT = declare(
+    COLLISION_FAMILY,
+    "USER_PROMPT",
+    prompt(),
+    "Message:\n{{ user_input }}\n\nMost likely meanings: {{ intent_top3 }}\nSuggested questions: {{ followups }}",
+    "What the model is shown for the question after a collision.",
+)
+COLLISION_DERIVATION_HINT = declare(
+    COLLISION_FAMILY,
+    "DERIVATION_HINT",
+    prompt(),
+    "One sentence that ends with a question mark.",
+    "Appended to the prompts of that question.",
+    label="Hint for the question",
+)
 
 #: Reasons of a question: phrases collided, or the agent was unsure.
 CLASSIFIER = "CLASSIFIER"

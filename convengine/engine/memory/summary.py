@@ -1,4 +1,4 @@
-"""The running summary of a conversation: built from the session, or written by a model."""
+"""The memory of a conversation: recalled at the start of a turn, written at its end, summed up, also by a model."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +11,6 @@ from convengine.engine.memory.context_summary import (
     parse_model_summary,
     parse_summary,
 )
-from convengine.engine.memory.recall import BRANCH, get_own_summary
 from convengine.engine.memory.settings import (
     ENABLED,
     LLM_EVERY_TURNS,
@@ -22,21 +21,79 @@ from convengine.engine.memory.settings import (
     SYSTEM_PROMPT,
     USER_PROMPT,
 )
-from convengine.engine.memory.stages import MEMORY_LLM_ERROR, MEMORY_LLM_INPUT, MEMORY_LLM_OUTPUT
+from convengine.engine.memory.stages import MEMORY_LLM_ERROR, MEMORY_LLM_INPUT, MEMORY_LLM_OUTPUT, MEMORY_STORE_ERROR
 from convengine.engine.prompts.fill import fill_prompts_or_audit
 from convengine.engine.prompts.variables import list_history
 from convengine.engine.text.compare import blank, shorten
 from convengine.engine.turn.owned_params import MemoryParams
 from convengine.engine.turn.payload import TextPayload, to_spoken_text
+from convengine.engine.turn.ports import MemoryAnswer
 from convengine.engine.turn.session import Exchange, Session
 from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
+#: The branch of the context for memory.
+BRANCH = "memory"
 #: The key in the memory branch for the number of the turn after which the model wrote its summary.
 WRITTEN_AFTER = "written_after_turn"
 #: Purposes of these model calls.
 PURPOSES = ("MEMORY", "SUMMARY")
 _ERROR = MEMORY_LLM_ERROR
 _STAGES = Stages(MEMORY_LLM_INPUT, MEMORY_LLM_OUTPUT, _ERROR)
+
+
+def recall_memory(session: Session, turn: Turn) -> Session:
+    """Set `memory_recall` if there is any memory.
+
+    The first registered store that returns something, else the conversation's own last summary, else the summary of the
+    thread's earlier session.
+    """
+    if not turn.config(session, ENABLED):
+        return session
+    answer = turn.ports.memory.read(session)
+    audit_store_faults(session, turn, "read", answer)
+    for text in (answer.text, get_own_summary(session), turn.ports.conversations.load().memory_recall):
+        if isinstance(text, str) and not blank(text):
+            return set_recall(session, text)
+    return session
+
+
+def set_recall(session: Session, text: str) -> Session:
+    """Set a text as `memory_recall`. A text from elsewhere is in the context from now on."""
+    session = session.with_values(MemoryParams(memory_recall=text))
+    if text == get_own_summary(session):
+        return session
+    return session.with_context({BRANCH: {**_get_branch(session), "recalled_summary": text}})
+
+
+def build_branch(session: Session, summary: str) -> dict[str, Json]:
+    """`context.memory` after the turn. Recalled text from elsewhere stays for the whole session."""
+    recalled = session.memory.memory_recall
+    elsewhere = recalled if recalled != get_own_summary(session) else _get_branch(session).get("recalled_summary")
+    return {"session_summary": summary, **({"recalled_summary": elsewhere} if elsewhere else {})}
+
+
+def get_own_summary(session: Session) -> Json:
+    """The summary of the conversation's last turn. Returns None if there is none."""
+    return _get_branch(session).get("session_summary")
+
+
+def audit_store_faults(session: Session, turn: Turn, operation: str, answer: MemoryAnswer) -> None:
+    """Write one MEMORY_STORE_ERROR for each store that failed. A store never fails a turn."""
+    for fault in answer.faults:
+        turn.audit(
+            session,
+            MEMORY_STORE_ERROR,
+            store=fault.store,
+            operation=operation,
+            errorType=fault.error_type,
+            errorMessage=fault.error_message,
+        )
+
+
+def _get_branch(session: Session) -> Mapping[str, Json]:
+    branch = session.context.get(BRANCH)
+    return branch if isinstance(branch, Mapping) else {}
 
 
 def get_model_summary(session: Session, turn: Turn) -> str | None:

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from convengine.engine.pipeline.stages import STEP_HOOK_ERROR
 from convengine.engine.pipeline.step import Outcome
-from convengine.engine.turn.changed_facts import audit_changed_facts
+from convengine.engine.turn.facts import audit_changed_facts
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 

@@ -169,9 +169,9 @@ def is_always(pattern: str) -> bool:
 
 
 @lru_cache(maxsize=512)
-def get_bank(triples: tuple[Triple, ...], *, normalised: bool = False, blank_texts: bool = False) -> TextBank:
+def get_bank(triples: tuple[Triple, ...], *, blank_texts: bool = False) -> TextBank:
     """The cached bank of these rows, so that other edits do not rebuild it."""
-    return TextBank(triples, normalised=normalised, blank_texts=blank_texts)
+    return TextBank(triples, blank_texts=blank_texts)
 
 
 def matches_single(kind: str, pattern: str | None, text: str | None) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from convengine.engine.errors import SessionTransitionInvalid
-from convengine.engine.memory.recall import set_recall
+from convengine.engine.memory.summary import set_recall
 from convengine.engine.text.compare import blank
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
 from convengine.engine.turn.enums import Lifecycle

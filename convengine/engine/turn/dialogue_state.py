@@ -86,16 +86,8 @@ def _read_name(value: Json) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _read_text(value: Json) -> str:
-    return value if isinstance(value, str) else ""
-
-
 def _read_id(value: Json) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _read_count(value: Json) -> int:
-    return _read_id(value) or 0
 
 
 def _read_list(value: Json) -> tuple[Json, ...]:
@@ -106,23 +98,19 @@ def _read_values(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
-def _read_flag(value: Json) -> bool:
-    return value is True
-
-
 #: How each part is read.
 _READERS: Mapping[str, Callable[[Json], Any]] = {
     "asked_field": _read_name,
-    "misses": _read_count,
+    "misses": lambda value: _read_id(value) or 0,
     "listed_options": _read_list,
-    "known_part": _read_text,
+    "known_part": lambda value: _read_name(value) or "",
     "last_schema": _read_id,
-    "not_understood_count": _read_count,
+    "not_understood_count": lambda value: _read_id(value) or 0,
     "leaving": _read_name,
-    "asked_about": _read_text,
+    "asked_about": lambda value: _read_name(value) or "",
     "done_schema": _read_id,
     "offered": _read_values,
     "open_offers": _read_values,
     "echoed": lambda value: tuple(map(str, _read_list(value))),
-    "person_answers": _read_flag,
+    "person_answers": lambda value: value is True,
 }

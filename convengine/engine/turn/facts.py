@@ -1,7 +1,7 @@
 """The document that rules, templates and progress texts read.
 
 Built at most once per session value: a Session is frozen, so its document stays valid. Only the list of ended steps
-grows.
+grows. What code of the deployment changed of it, and of the answer, is recorded.
 """
 
 from collections.abc import Mapping
@@ -9,40 +9,11 @@ from typing import Any
 
 from convengine.engine.turn.local_time import CLOCK, describe_clock
 from convengine.engine.turn.params import hide_internal
-from convengine.engine.turn.payload import TextPayload
-from convengine.engine.turn.session import Session
-
-#: Session keys that override the context: their names are part of the contract, and no field may use one.
-SESSION_KEYS = (
-    "conversationId",
-    "intent",
-    "state",
-    "schemaComplete",
-    "hasContainerData",
-    "containerData",
-    "hasAnySchemaValue",
-    "intentLocked",
-    "intentLockReason",
-    "missingRequiredFields",
-    "missingFieldOptions",
-    "userText",
-    "standaloneQuery",
-    "resolvedUserInput",
-    "pendingClarificationQuestion",
-    "lastLlmStage",
-    "postIntentRule",
-    "ruleExecutionSource",
-    "ruleExecutionOrigin",
-    "context",
-    "schemaJson",
-    "lastLlmOutput",
-    "stepInfos",
-    "turnNo",
-    "lifecycle",
-    "contextSummary",
-    "previousTurn",
-)
-RESERVED_FACTS = frozenset({*SESSION_KEYS, "inputParams", "payload"})
+from convengine.engine.turn.payload import Payload, TextPayload
+from convengine.engine.turn.session import FIELDS, PARAM_FIELDS, Session
+from convengine.engine.turn.stages import FACTS_CHANGED, RESPONSE_TRANSFORMED
+from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
 
 
 def collect_schema_values(session: Session) -> Mapping[str, Any]:
@@ -134,3 +105,51 @@ def collect_facts(session: Session) -> dict[str, Any]:
     elif len(cached["stepInfos"]) < len(session.steps):
         cached = session.__dict__["_facts"] = {**cached, "stepInfos": list_step_infos(session)}
     return cached
+
+
+#: Session keys that override the context: their names are part of the contract, and no field may use one.
+SESSION_KEYS = frozenset(collect_session_facts(Session("")))
+RESERVED_FACTS = SESSION_KEYS | {"inputParams", "payload"}
+
+#: Fields of a session with keys of their own in the events, or without meaning for users.
+_OWN_KEYS = frozenset({"context", *PARAM_FIELDS, "payload", "last_assistant", "steps"})
+
+
+def audit_transformed(
+    session: Session, turn: Turn, before: Payload | None, after: Payload | None, *, by: str, kind: str, **details: Json
+) -> None:
+    """Write RESPONSE_TRANSFORMED if the answer changed."""
+    old, new = (payload.value if payload else None for payload in (before, after))
+    if old != new:
+        details = {key: value for key, value in details.items() if value is not None}
+        turn.audit(session, RESPONSE_TRANSFORMED, by=by, kind=kind, before=old, after=new, **details)
+
+
+def audit_changed_facts(
+    before: Session, after: Session, turn: Turn, *, by: str, kind: str, session: Session | None = None
+) -> None:
+    """Write FACTS_CHANGED if facts changed, and RESPONSE_TRANSFORMED if the answer did.
+
+    `session` is the present one, if the turn went on after these changes.
+    """
+    if before is after:
+        return
+    facts = _find_written(before.context, after.context)
+    parameters = _find_written(before.input_params, after.input_params)
+    pairs = ((name, getattr(before, name), getattr(after, name)) for name in FIELDS if name not in _OWN_KEYS)
+    # A value that is no text, number or truth value is only named.
+    fields = {name: new if isinstance(new, (str, int, float, bool)) else None for name, old, new in pairs if old != new}
+    removed = sorted(
+        {*(before.context.keys() - after.context.keys()), *(before.input_params.keys() - after.input_params.keys())}
+    )
+    changes: dict[str, Json] = {"facts": facts, "parameters": parameters, "removed": removed, "fields": fields}
+    if any(changes.values()):
+        turn.audit(
+            session or after, FACTS_CHANGED, by=by, kind=kind, **{key: value for key, value in changes.items() if value}
+        )
+    audit_transformed(session or after, turn, before.payload, after.payload, by=by, kind=kind)
+
+
+def _find_written(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
+    """The entries that are new or have another value."""
+    return {key: value for key, value in after.items() if key not in before or before[key] != value}

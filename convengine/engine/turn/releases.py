@@ -1,4 +1,7 @@
-"""Releases: how a change becomes live, and why a turn runs on another one than the newest, and begins elsewhere."""
+"""Releases: how a change becomes live, and why a turn runs on another one than the newest, and begins elsewhere.
+
+And the part of a release that a channel has: its intents.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,6 +57,16 @@ RUNNING = declare(
     "END_OF_SESSION: with its next session.",
     label="When open conversations get a release",
 )
+INTENTS = declare(
+    "Channel",
+    "INTENTS",
+    text_list(codes=True),
+    (),
+    "The flows that users of this channel can begin, by their intents, such as BOOKING, REFUND. The questions beside "
+    "their forms, and intents that hand over to a person, belong to every channel. Empty: all intents.",
+    qualifier="channel",
+    label="Intents of a channel",
+)
 
 
 def requires_draft(snapshot: Snapshot) -> bool:
@@ -101,3 +114,11 @@ class ReleaseChoice:
             return None
         move = stored["move"]
         return cls(ReleaseReason(stored["reason"]), stored["newest"], (move[0], move[1]) if move else None)
+
+
+def limit_to_channel(snapshot: Snapshot, channel: str) -> Snapshot:
+    """The configuration as users of a channel have it; the same one if the channel has all intents."""
+    intents = read(snapshot, INTENTS, channel).value
+    if not intents:
+        return snapshot.whole
+    return snapshot.whole.memo.get(("intents of a channel", intents), lambda: snapshot.whole.limit_intents(intents))

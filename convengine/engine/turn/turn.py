@@ -6,13 +6,12 @@ from functools import wraps
 from typing import Any, Concatenate, Final, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.channel_intents import limit_to_channel
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.fault import Fault
 from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.ports import ModelCall, Ports
-from convengine.engine.turn.releases import ReleaseChoice
+from convengine.engine.turn.releases import ReleaseChoice, limit_to_channel
 from convengine.engine.turn.session import Session, StepTiming
 from convengine.engine.turn.snapshot import Memo, Snapshot
 from convengine.engine.turn.stage import Stage

@@ -16,8 +16,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.trail import FOLDED, AuditEvent
 from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import ERROR, INFO, VerboseLine
-from convengine.engine.verbose.select import Signal, choose_best, list_candidates
-from convengine.engine.verbose.signals import MAY_BE_ERRORS, list_signals
+from convengine.engine.verbose.signals import MAY_BE_ERRORS, Signal, choose_best, list_candidates, list_signals
 from convengine.json_value import Json
 
 FAMILY = "Verbose"

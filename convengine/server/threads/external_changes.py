@@ -7,7 +7,7 @@ from django.db import transaction
 
 from convengine.engine.errors import ConversationNotFound, TurnConflict, TurnInProgress
 from convengine.engine.memory.context_summary import build_context_summary
-from convengine.engine.memory.recall import set_recall
+from convengine.engine.memory.summary import set_recall
 from convengine.engine.redaction import Redaction
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.threads.lifecycle import CLOSED, ensure_running

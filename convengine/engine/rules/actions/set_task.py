@@ -24,10 +24,10 @@ from convengine.engine.rules.task_runs import (
     run_methods,
 )
 from convengine.engine.text.wording import did_you_mean, join_names
-from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.codec import dumps, sort_keys, to_plain
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.enums import DialogueAct, RuleAction
+from convengine.engine.turn.facts import audit_changed_facts
 from convengine.engine.turn.owned_params import RuleParams
 from convengine.engine.turn.ports import RULE_CLAIMANT, RuleTaskClaim, TaskAnswer, TaskRun
 from convengine.engine.turn.rows import Rule

@@ -31,9 +31,9 @@ from convengine.engine.steps.actions.stages import (
     PENDING_ACTION_SKIPPED,
 )
 from convengine.engine.text.compare import truthy
-from convengine.engine.turn.changed_facts import audit_changed_facts
 from convengine.engine.turn.dialogue_state import DIALOGUE
 from convengine.engine.turn.enums import ActionStatus, PolicyDecision
+from convengine.engine.turn.facts import audit_changed_facts
 from convengine.engine.turn.live_settings import declare, integer
 from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.ports import ExecutionClaim, TaskAnswer, TaskRun

@@ -5,7 +5,7 @@ from typing import Any
 
 from convengine.engine.errors import PipelineNoFinalResult, PipelineNoResponsePayload
 from convengine.engine.memory.context_summary import add_question
-from convengine.engine.memory.recall import recall_memory
+from convengine.engine.memory.summary import recall_memory
 from convengine.engine.pipeline.engine import audit_timing
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.actions.contract import clear_at_path

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.clarification.agent_answer import SCORES_SCHEMA, scores_intents
-from convengine.engine.clarification.settings import SCORING
+from convengine.engine.clarification.agent_answer import SCORES_SCHEMA, SCORING, scores_intents
 from convengine.engine.dialogue import settings as catalogue
 from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset, read_leave_answer
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE

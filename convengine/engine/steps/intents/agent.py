@@ -6,8 +6,16 @@ from enum import Enum, auto
 from typing import Any
 
 from convengine.engine.clarification import collision
-from convengine.engine.clarification.agent_answer import ANSWER_SCHEMA, AgentAnswer, Score, map_spellings, read_answer
-from convengine.engine.clarification.settings import AGENT_FAMILY, SYSTEM_PROMPT, USER_PROMPT
+from convengine.engine.clarification.agent_answer import (
+    AGENT_FAMILY,
+    ANSWER_SCHEMA,
+    SYSTEM_PROMPT,
+    USER_PROMPT,
+    AgentAnswer,
+    Score,
+    map_spellings,
+    read_answer,
+)
 from convengine.engine.errors import ConvEngineError
 from convengine.engine.llm.ask import Question, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts

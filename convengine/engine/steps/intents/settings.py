@@ -1,6 +1,6 @@
 """Settings of finding the intent."""
 
-from convengine.engine.clarification.settings import AGENT_FAMILY
+from convengine.engine.clarification.agent_answer import AGENT_FAMILY
 from convengine.engine.turn.enums import ClassifierType
 from convengine.engine.turn.live_settings import Unreadable, ValueKind, boolean, decimal, declare, text_list
 

@@ -1,11 +1,13 @@
 """MemoryStep: what later turns remember. A model may summarise later, after the answer."""
 
 from convengine.engine.memory.context_summary import build_context_summary
-from convengine.engine.memory.recall import BRANCH, audit_store_faults, build_branch
 from convengine.engine.memory.settings import ENABLED, RECENT_TURNS_FOR_SUMMARY, SUMMARY_MAX_CHARS
 from convengine.engine.memory.stages import MEMORY_UPDATED
 from convengine.engine.memory.summary import (
+    BRANCH,
     WRITTEN_AFTER,
+    audit_store_faults,
+    build_branch,
     build_session_summary,
     get_model_summary,
     get_turn_of_summary,

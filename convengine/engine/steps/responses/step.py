@@ -65,10 +65,9 @@ from convengine.engine.steps.responses.write_answer import LLM, transform_payloa
 from convengine.engine.text.compare import blank, code
 from convengine.engine.threads.ending import choose_edge_reply
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
-from convengine.engine.turn.changed_facts import audit_transformed
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DecisionKind
-from convengine.engine.turn.facts import collect_schema_values
+from convengine.engine.turn.facts import audit_transformed, collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
 from convengine.engine.turn.rows import OutputSchema, Response
 from convengine.engine.turn.scope import (

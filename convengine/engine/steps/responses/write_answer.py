@@ -27,9 +27,8 @@ from convengine.engine.steps.responses.stages import (
     RESPONSE_TRANSFORM_FAILED,
 )
 from convengine.engine.text.compare import blank, code, shorten
-from convengine.engine.turn.changed_facts import audit_transformed
 from convengine.engine.turn.enums import OutputFormat, ResponseType
-from convengine.engine.turn.facts import collect_schema_values
+from convengine.engine.turn.facts import audit_transformed, collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
 from convengine.engine.turn.rows import PromptTemplate, Response
 from convengine.engine.turn.session import Session

@@ -10,7 +10,7 @@ from convengine.engine.turn.trail import FOLDED
 from convengine.engine.turn.turn import Turn
 from convengine.engine.turn.verbose import VerboseLine
 from convengine.engine.verbose.publish import listen, publish, publish_text
-from convengine.engine.verbose.select import Signal
+from convengine.engine.verbose.signals import Signal
 from tests.builders import make_config, make_intent, make_session, make_snapshot, make_turn, make_verbose
 
 LOAN = make_intent("LOAN")

@@ -1,4 +1,4 @@
-from convengine.engine.turn.changed_facts import audit_changed_facts
+from convengine.engine.turn.facts import audit_changed_facts
 from convengine.engine.turn.payload import TextPayload
 from tests.builders import make_session, make_turn, payload, stages
 
