@@ -1,12 +1,12 @@
-"""A change that names a field: its name alone, with a new text behind it, or in a sentence that says it is wrong."""
+"""A change that names a field: with a new text behind the name, with what answers its question, or as wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from convengine.engine.understanding.assign import is_text
 from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.labels import Label, find_labels_by_kind
+from convengine.engine.understanding.labels import Label, find_labels_by_kind, says_wrong
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
@@ -30,42 +30,37 @@ def read_named_change(
     in it sets another field. `only_texts`: other values were found by their own form. Returns None for others.
     """
     labels = find_labels_by_kind(understanding, form)
-    wrong = _list_wrong(understanding, labels)
+    # "The time is right now, but the name is still wrong."
+    clauses = [(label, understanding.find_clause(label.start)) for label in labels if label.is_whole]
+    wrong = {label.field for label, clause in clauses if clause and any(map(clause.has, _WRONG))}
     end = _find_end_of_name(understanding, form, labels)
-    named = wrong or {label.field for label in labels if label.is_whole}
+    named = wrong or {label.field for label, _ in clauses}
     begins = bool(end) and wrong <= {labels[0].field}
-    path = labels[0].field if begins else named.pop() if len(named) == 1 else ""
-    item = form.field(path)
+    item = form.field(labels[0].field if begins else named.pop() if len(named) == 1 else "")
     if item is None or (only_texts and not is_text(item)):
         return None
     if begins:
-        return _read_begun(understanding, form, labels, end, read_as_asked)
+        return _read_begun(understanding, form, item, labels, end, read_as_asked)
     return _read_short(understanding, form, item, read_as_asked)
-
-
-def _list_wrong(understanding: Understanding, labels: tuple[Label, ...]) -> set[str]:
-    """The fields that are said to be wrong: "the time is right now, but the name is still wrong"."""
-    clauses = [(label, understanding.find_clause(label.start)) for label in labels]
-    return {label.field for label, clause in clauses if label.is_whole and clause and any(map(clause.has, _WRONG))}
 
 
 def _read_begun(
     understanding: Understanding,
     form: OpenForm,
-    labels: tuple[Label, ...],
+    item: FormField,
+    labels: Sequence[Label],
     end: int,
     read_as_asked: Callable[[str], Reading],
 ) -> Reading | None:
     """What a message changes that begins with the name of a field, up to a word."""
-    start = _skip_wrong(understanding, _find_text_start(understanding, end))
-    last, item = _strip_end(understanding, start), form.field(labels[0].field)
+    start = _find_text_start(understanding, end)
+    if says_wrong(understanding, start):  # "What happened is still wrong. He was drilling."
+        start = min((begin for begin in understanding.begins if begin > start), default=start)
+    last = _strip_end(understanding, start)
     if start >= last:
-        return Reading(named=(labels[0].field,)) if form.asks_what_to_change else None
-    if item is None:
-        return None
-    if not is_text(item):
-        return _read_short(understanding, form, item, read_as_asked)
-    if not (is_long_text(item.spec, understanding.learned) or _is_plain(understanding, start, last)):
+        return Reading(named=(item.path,)) if form.asks_what_to_change else None
+    is_long = is_long_text(item.spec, understanding.learned)
+    if not (is_long or _is_plain(understanding, start, last)) or not is_text(item) or says_wrong(understanding, start):
         return _read_short(understanding, form, item, read_as_asked)
     if start == end or any(label.field != item.path and label.start >= start for label in labels):
         return None
@@ -74,20 +69,11 @@ def _read_begun(
     return Reading(taken=(Taken(item.path, text, *position, CORRECTION, is_echoed=True),))
 
 
-def _skip_wrong(understanding: Understanding, start: int) -> int:
-    """The sentence behind the "still wrong" of "What happened is still wrong. He was drilling."; else the same word."""
-    small, at = cover(cue for cue in understanding.cues if cue.name == "filler"), start
-    while at in small:
-        at += 1
-    is_wrong = any(cue.start == at and cue.name in ("correction", "rejection") for cue in understanding.cues)
-    return min((begin for begin in understanding.begins if begin > at), default=at) if is_wrong and at > 0 else start
-
-
 def _is_plain(understanding: Understanding, start: int, end: int) -> bool:
-    """True for a text in one piece that is not the "wrong" of "the name is wrong"."""
-    is_wrong = any(cue.start == start and cue.name in _WRONG for cue in understanding.cues)
+    """True for a text in one piece that begins with no denial."""
+    denies = any(cue.start == start and cue.name == "denial" for cue in understanding.cues)
     is_one = all(word.key not in PARTING for word in understanding.words[start:end])
-    return is_one and not is_wrong and understanding.begins.isdisjoint(range(start + 1, end))
+    return is_one and not denies and understanding.begins.isdisjoint(range(start + 1, end))
 
 
 def _read_short(

@@ -187,3 +187,11 @@ def says_nothing(understanding: Understanding, label: Label) -> bool:
     clause, start = understanding.find_clause(label.start), find_value_start(understanding, label)
     match = understanding.chart.match_longest("move", start) if start > label.end else None
     return match is not None and clause is not None and match.end == clause.end and match.value.means == MoveKind.SKIP
+
+
+def says_wrong(understanding: Understanding, start: int) -> bool:
+    """True for the "still wrong" of "the address is still wrong" at a word: what is wrong is no value."""
+    small = cover(cue for cue in understanding.cues if cue.name == "filler")
+    while start in small:
+        start += 1
+    return any(cue.start <= start < cue.end and cue.name in ("correction", "rejection") for cue in understanding.cues)

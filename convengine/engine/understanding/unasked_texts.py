@@ -14,6 +14,7 @@ from convengine.engine.understanding.labels import (
     find_value_start,
     list_relations,
     says_nothing,
+    says_wrong,
 )
 from convengine.engine.understanding.left_over import LeftOver, Piece
 from convengine.engine.understanding.long_texts import is_long_text
@@ -21,7 +22,6 @@ from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Offered, Refused, Taken
 from convengine.engine.understanding.text_words import TextWords
 from convengine.engine.understanding.understand import Understanding
-from convengine.engine.understanding.words import cover
 
 
 def list_related_texts(
@@ -37,14 +37,15 @@ def list_related_texts(
         first, last = understanding.find_position(piece.start, piece.end)
         means = [item for item, relations in fields.items() if relations & piece.relations]
         is_free = not any(start < last and first < end for start, end in taken)
-        if len(means) == 1 and is_free and _is_stated_name(piece) and _is_whole(understanding, piece, fields[means[0]]):
+        if len(means) == 1 and is_free and _is_whole_name(understanding, piece, fields[means[0]]):
             del fields[means[0]]
             yield Taken(means[0].path, understanding.text[first:last], first, last, RELATION, is_echoed=True)
 
 
-def _is_whole(understanding: Understanding, piece: Piece, relations: frozenset[str]) -> bool:
-    """False for the "Wales" of "my sister in Wales" where an address is wanted."""
-    return STREET not in relations or has_number(understanding, piece)
+def _is_whole_name(understanding: Understanding, piece: Piece, relations: frozenset[str]) -> bool:
+    """True for a name that is stated; of an address, with a number, unlike the "Wales" of "my sister in Wales"."""
+    states = piece.clause is None or piece.clause.force is Force.STATES or piece.clause.is_wish
+    return piece.is_capital and states and (STREET not in relations or has_number(understanding, piece))
 
 
 def _find_unasked(explained: Explained, touched: set[str]) -> dict[FormField, frozenset[str]]:
@@ -56,11 +57,6 @@ def _find_unasked(explained: Explained, touched: set[str]) -> dict[FormField, fr
         for item in untouched
         if is_text(item) and not is_long_text(item.spec, explained.understanding.learned)
     }
-
-
-def _is_stated_name(piece: Piece) -> bool:
-    clause = piece.clause
-    return piece.is_capital and (clause is None or clause.force is Force.STATES or clause.is_wish)
 
 
 def list_labelled_texts(
@@ -84,7 +80,7 @@ def list_labelled_texts(
             continue
         if not is_long_text(item.spec, understanding.learned):
             start = words.skip_small(start, clause.end)
-        if _is_rejected(understanding, start):
+        if says_wrong(understanding, start):
             continue
         end = words.strip_end(start, _find_end(understanding, clause, labels))
         is_held, is_name = not form.is_open(item.path), asks_for_name(item, understanding.chart.grammar)
@@ -93,14 +89,6 @@ def list_labelled_texts(
         position = understanding.find_position(start, end)
         texts[item.path] = Taken(item.path, understanding.quote(start, end), *position, TEXT, is_held)
     return [*reversed(texts.values())]
-
-
-def _is_rejected(understanding: Understanding, start: int) -> bool:
-    """True for the "still wrong" of "the address is still wrong", which is no address."""
-    small = cover(cue for cue in understanding.cues if cue.name == "filler")
-    while start in small:
-        start += 1
-    return any(cue.start <= start < cue.end and cue.name in ("correction", "rejection") for cue in understanding.cues)
 
 
 def _find_end(understanding: Understanding, clause: Clause, labels: Sequence[Label]) -> int:
