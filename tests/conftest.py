@@ -102,6 +102,13 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    # Of a busy machine, the time by the clock says nothing.
+    used = os.times()
+    own, others = used.user + used.system, used.children_user + used.children_system
+    terminalreporter.write_line(f"{own:.0f} s of a processor, and {others:.0f} s in processes that were started")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> Iterator[None]:
     """Mark the tests that commit, and see that each kind is where it is looked for. Browser tests come last.

@@ -42,11 +42,12 @@ def read_apart(data: bytes, read: Callable[P, T], *arguments: P.args, **options:
     """
     if read not in _always_apart and _is_small(data):
         return read(*arguments, **options)
+    refusal = Unreadable(f"The file takes more than {SECONDS} seconds or {MEMORY // 1024**3} GB to read. Split it.")
     call = pickle.dumps((read.__module__, read.__qualname__, arguments, options))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([_ROOT, *filter(None, sys.path)])}
-    if read.__module__.startswith(f"{__package__}."):
-        # These readers need no Django, whose start takes longer than most files.
-        environment.pop("DJANGO_SETTINGS_MODULE", None)
+    # A reader of this package needs no Django, whose start takes longer than most files.
+    settings = "" if read.__module__.startswith(f"{__package__}.") else os.environ.get("DJANGO_SETTINGS_MODULE", "")
+    path = os.pathsep.join([_ROOT, *filter(None, sys.path)])
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": settings, "PYTHONPATH": path}
     command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
     with _places:
         try:
@@ -54,19 +55,15 @@ def read_apart(data: bytes, read: Callable[P, T], *arguments: P.args, **options:
                 command, input=call, env=environment, stdout=subprocess.PIPE, timeout=_PATIENCE, check=False
             )
         except subprocess.TimeoutExpired:
-            raise _make_refusal() from None
+            raise refusal from None
     if done.returncode or not done.stdout:
-        raise _make_refusal()
+        raise refusal
     error, result = pickle.loads(done.stdout)  # noqa: S301 - our own process wrote it
     if isinstance(error, MemoryError):
-        raise _make_refusal()
+        raise refusal
     if error is not None:
         raise error
     return result  # type: ignore[no-any-return]
-
-
-def _make_refusal() -> Unreadable:
-    return Unreadable(f"The file takes more than {SECONDS} seconds or {MEMORY // 1024**3} GB to read. Split it.")
 
 
 def _is_small(data: bytes) -> bool:
