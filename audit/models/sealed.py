@@ -12,9 +12,8 @@ from django.db import models, transaction
 
 from audit.seal import GENESIS, Parts, Seal
 from convengine.engine.turn.codec import dump_in_order
-from convengine.server.database.column_values import encode_value
 from convengine.server.database.sealed_tables import PurgedQuerySet, SealedModel, SealedQuerySet
-from convengine.server.database.signed_rows import SignedModel
+from convengine.server.database.signed_rows import SignedModel, encode_value
 
 
 class AppendOnly(SealedModel):

@@ -17,7 +17,6 @@ from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import dumps, to_plain
 from convengine.json_value import Json
-from convengine.server.database.sql import release_connections
 from convengine.server.database.unreadable import read_rows
 from convengine.server.jobs.background_runs import BackgroundRuns
 from convengine.server.sessions.models import CeConversation, CeConversationHistory

@@ -28,8 +28,13 @@ from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.labels import lifecycle_label, state_label
 from convengine.engine.turn.stage import Stage
-from convengine.server.admin.masking import current_redaction
-from convengine.server.admin_site.record_columns import answer_text, badge_class, find_row_name, name_intent
+from convengine.server.admin_site.record_columns import (
+    answer_text,
+    badge_class,
+    current_redaction,
+    find_row_name,
+    name_intent,
+)
 from convengine.server.channels.models import CeChannelMessage
 from convengine.server.interfaces.turn_reader import LifecycleMove
 from convengine.server.jobs.outbox import OutboxStatus

@@ -18,7 +18,6 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
-from convengine.server.database.sql import release_connections
 from convengine.server.interfaces.configuration import ConfigurationName, UnsavedRows, named_configurations
 from convengine.server.jobs.background_runs import BackgroundRuns, in_parts
 from convengine.server.sessions.models import CeConversation

@@ -10,7 +10,7 @@ from convengine.engine.turn import rows
 from convengine.evaluation.configuration import evaluate_messages, validate_configuration
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.evaluation.read import EvaluationError
-from convengine.server.database.sql import database_time, release_connections
+from convengine.server.database.sql import release_connections
 from convengine.server.interfaces.configuration import ConfigurationName, named_configurations
 from convengine.server.jobs.background_runs import OPEN, PAUSE_SECONDS, REPORT_SECONDS, BackgroundRuns
 

@@ -21,7 +21,6 @@ from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.releases import INTENTS
-from convengine.server.admin.masking import current_redaction, masked_column
 from convengine.server.admin_site.pages import PagesAdmin, page
 from convengine.server.admin_site.read_only import ByConversation, ReadOnlyAdmin
 from convengine.server.admin_site.record_columns import (
