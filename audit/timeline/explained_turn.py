@@ -19,7 +19,10 @@ from audit.timeline.session_changes import Change, StepChanges, find_changes, gr
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED
 from convengine.engine.stages import family_of
 from convengine.engine.steps.conversation.stages import USER_INPUT
+from convengine.engine.steps.intents.stages import INTENT_RESOLVE_NEEDS_CLARIFICATION, INTENT_RESOLVED_BY_CLASSIFIER
+from convengine.engine.steps.responses.stages import DIGRESSION_ANSWERED, NOT_UNDERSTOOD
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
+from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.releases import limit_to_channel
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot

@@ -13,6 +13,9 @@ from textwrap import shorten
 from config_admin.releases.blobs import hash_of
 from config_admin.transfer.document import FileRefused
 from config_admin.transfer.workbooks import read_sheets, write_sheets
+from convengine.engine.text.compare import norm, shorten_line, storable
+from convengine.engine.text.wording import did_you_mean
+from convengine.engine.understanding.language import list_languages
 from convengine.files import Unreadable
 from convengine.files.apart import read_apart
 from convengine.files.table_text import Line, decode, read_table
