@@ -42,7 +42,7 @@ class DeadlyHook(StepHook):
 
 
 def _spoil(outbox: Any, column: str) -> None:
-    send = outbox._send
+    send = outbox.send
 
     async def send_or_die(row: Any) -> None:
         await asyncio.sleep(_PAUSE)
@@ -50,11 +50,11 @@ def _spoil(outbox: Any, column: str) -> None:
             _die()
         await send(row)
 
-    outbox._send = send_or_die
+    outbox.send = send_or_die
 
 
 _spoil(webhooks.outbox, "body")
 _spoil(channels.outbox, "text")
 _spoil(alerts.outbox, "content")
 for each in (queued, webhooks, channels, alerts):
-    each.outbox._claim_time = timedelta(seconds=2)
+    each.outbox.claim = timedelta(seconds=2)

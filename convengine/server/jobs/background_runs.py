@@ -49,10 +49,7 @@ _ATTEMPTS = 5
 
 
 class BackgroundRun(models.Model):
-    """A run: `status`, `error`, `created_at`, `finished_at`, `lease_expires_at`, as each table explains them.
-
-    With an `owner`, one run of an owner is open at a time.
-    """
+    """A run: `status`, `error`, `created_at`, `finished_at`, `lease_expires_at`, as each table explains them."""
 
     status: Any
 
@@ -61,7 +58,6 @@ class BackgroundRun(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """True until it ends."""
         return self.status in OPEN
 
 
@@ -131,8 +127,8 @@ class BackgroundRuns(Generic[Row]):
 
     def cancel(self, key: Any) -> bool:
         """End a run; what it stored so far stays. False when it has ended already."""
-        cancelled = self.select_open().filter(pk=key)
-        return bool(cancelled.update(status=RunStatus.CANCELLED, finished_at=database_time()))
+        now = database_time()
+        return bool(self.select_open().filter(pk=key).update(status=RunStatus.CANCELLED, finished_at=now))
 
     def mark_lost(self) -> None:
         """Mark the runs of dead processes as lost."""
@@ -140,8 +136,7 @@ class BackgroundRuns(Generic[Row]):
         error = f"The process of this {self.name} ended. Start it again."
         # Nobody can have renewed now a lease that ends later than a new one, unless since `now`.
         is_dead = Q(lease_expires_at__lt=now) | Q(lease_expires_at__gt=get_lease_end(now) + _SINCE_NOW)
-        dead = self.select_open().filter(is_dead)
-        dead.update(status=RunStatus.LOST, finished_at=now, error=error)
+        self.select_open().filter(is_dead).update(status=RunStatus.LOST, finished_at=now, error=error)
 
     def run(self, key: Any) -> None:
         """Perform a waiting run to its end. A failure is in its row, never raised."""

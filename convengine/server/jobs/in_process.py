@@ -16,32 +16,26 @@ from convengine.server.jobs.running import run_due
 log = structlog.get_logger(__name__)
 
 
-class Runner:
-    """The thread of this process, if it was started."""
-
-    def __init__(self) -> None:
-        self._thread: threading.Thread | None = None
-
-    def start(self) -> None:
-        """Start the thread once. It ends with the process: between two batches, or with its batch rolled back."""
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="jobs", daemon=True)
-            self._thread.start()
-
-    def _run(self) -> None:
-        if connection.vendor == "postgresql":
-            from convengine.server.database.postgresql.watch import be_patient
-
-            be_patient()
-        while True:
-            # A server that starts has other things to do; and processes that start together spread here.
-            time.sleep(conf.get("JOB_TICK_SECONDS") * random.uniform(0.8, 1.2))  # noqa: S311
-            try:
-                run_due()
-            except Exception as error:
-                log.error("jobs not looked at", error=str(error), exc_info=error)
-            finally:
-                connections.close_all()
+def start() -> None:
+    """Start the thread once. It ends with the process: between two batches, or with its batch rolled back."""
+    if _thread.ident is None:
+        _thread.start()
 
 
-runner = Runner()
+def _run() -> None:
+    if connection.vendor == "postgresql":
+        from convengine.server.database.postgresql.watch import be_patient
+
+        be_patient()
+    while True:
+        # A server that starts has other things to do; and processes that start together spread here.
+        time.sleep(conf.get("JOB_TICK_SECONDS") * random.uniform(0.8, 1.2))  # noqa: S311
+        try:
+            run_due()
+        except Exception as error:
+            log.error("jobs not looked at", error=str(error), exc_info=error)
+        finally:
+            connections.close_all()
+
+
+_thread = threading.Thread(target=_run, name="jobs", daemon=True)

@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Collection, Coroutine, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from queue import Empty, SimpleQueue
 from threading import Event, Lock
@@ -23,8 +24,7 @@ from convengine.engine.turn.job import Counts
 from convengine.server.database.sql import database_time, describe_fault, release_connections
 from convengine.server.deployment import conf
 from convengine.server.jobs.background import Background
-from convengine.server.jobs.handing import hand_over
-from convengine.server.jobs.processes import is_worker
+from convengine.server.jobs.processes import hand_over, is_worker
 from convengine.server.outgoing.loop import outgoing
 
 #: Rows that a receiver gets at once from one process.
@@ -113,6 +113,7 @@ Row = TypeVar("Row", bound=OutboxRow)
 _handing = Background(threads=1)
 
 
+@dataclass(eq=False)
 class Outbox(Generic[Row]):
     """The rows of one table that wait to be sent. Several processes may send them.
 
@@ -120,33 +121,24 @@ class Outbox(Generic[Row]):
     soon as it is there.
     """
 
-    def __init__(
-        self,
-        select: Callable[[], QuerySet[Row]],
-        send: Callable[[Row], Coroutine[Any, Any, None]],
-        receiver: str,
-        limit: Callable[[Any], int] = lambda receiver: MOST_AT_ONCE,
-        on_given_up: Callable[[Row, ToolFault], None] = lambda row, error: None,
-        *,
-        handed_as: str = "",
-        seconds: Callable[[], float] = lambda: _ATTEMPT_SECONDS,
-        claim: timedelta = _CLAIM,
-    ) -> None:
-        """`select` gives the rows that may be sent. `receiver` is the column that names who gets a row.
+    #: Gives the rows that may be sent.
+    select: Callable[[], QuerySet[Row]]
+    #: Raises when it fails. It runs in the loop of outgoing calls, and touches no database.
+    send: Callable[[Row], Coroutine[Any, Any, None]]
+    #: The column that names who gets a row.
+    receiver: str
+    #: How many rows a receiver may get at once just now.
+    limit: Callable[[Any], int] = lambda receiver: MOST_AT_ONCE
+    #: Is called in the transaction that gives a row up.
+    on_given_up: Callable[[Row, ToolFault], None] = lambda row, error: None
+    #: The name in HANDED_WORK under which a worker sends what is due.
+    handed_as: str = ""
+    #: Of an attempt.
+    seconds: Callable[[], float] = lambda: _ATTEMPT_SECONDS
+    #: How long a claim lasts: twice as long after each death. It is renewed meanwhile.
+    claim: timedelta = _CLAIM
 
-        `send` raises when it fails. It runs in the loop of outgoing calls, and touches no database. `limit` says how
-        many rows a receiver may get at once just now. `on_given_up` is called in the transaction that gives a row
-        up. `handed_as` is the name in HANDED_WORK under which a worker sends what is due. An attempt has `seconds`;
-        a claim lasts for `claim`, twice as long after each death, and is renewed meanwhile.
-        """
-        self._select = select
-        self._send = send
-        self._receiver = receiver
-        self._limit = limit
-        self._on_given_up = on_given_up
-        self._handed_as = handed_as
-        self._seconds = seconds
-        self._claim_time = claim
+    def __post_init__(self) -> None:
         #: Who claims holds it.
         self._claiming = Lock()
         self._is_handing = Event()
@@ -171,7 +163,7 @@ class Outbox(Generic[Row]):
     def _hand_over(self) -> None:
         self._is_handing.clear()
         # A worker sends itself what its work leaves: other work may wait for long while all workers have some.
-        if is_worker.is_set() or not hand_over(self._handed_as):
+        if is_worker.is_set() or not hand_over(self.handed_as):
             self.wake_here()
 
     def wake_here(self) -> None:
@@ -227,27 +219,27 @@ class Outbox(Generic[Row]):
             candidates.sort(key=lambda row: not row.has_last_chance)
             for row in candidates[:]:
                 receiver = self._find_receiver(row)
-                if receivers[receiver] < self._limit(receiver):
+                if receivers[receiver] < self.limit(receiver):
                     with self._claiming:
                         if self._must_wait(row):
                             return
                         candidates.remove(row)
-                        if not _claim(row, now, self._claim_time):
+                        if not _claim(row, now, self.claim):
                             continue
                         running[row.pk] = row
                     receivers[receiver] += 1
                     yield row
             supplied = set(map(self._find_receiver, candidates))
-            supplied |= {receiver for receiver, count in receivers.items() if count >= self._limit(receiver)}
-            due = self._select().filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now)
-            others = due.exclude(**{f"{self._receiver}__in": supplied}).order_by("attempts", "created_at", "pk")
+            supplied |= {receiver for receiver, count in receivers.items() if count >= self.limit(receiver)}
+            due = self.select().filter(status=OutboxStatus.PENDING, next_attempt_at__lte=now)
+            others = due.exclude(**{f"{self.receiver}__in": supplied}).order_by("attempts", "created_at", "pk")
             further = list(others[:_READ_AHEAD])
             if not further:
                 return
             candidates += further
 
     def _find_receiver(self, row: Row) -> Any:
-        return getattr(row, self._receiver)
+        return getattr(row, self.receiver)
 
     def _must_wait(self, row: Row) -> bool:
         """True if a row would have its last chance beside another one, which may be what ends the process."""
@@ -256,13 +248,13 @@ class Outbox(Generic[Row]):
 
     def _renew_claims(self, running: Collection[Row], renewed_at: float) -> float:
         """Renew the claims of what runs after a third of their time. Returns when they were renewed last."""
-        if time.monotonic() - renewed_at < self._claim_time.total_seconds() / 3:
+        if time.monotonic() - renewed_at < self.claim.total_seconds() / 3:
             return renewed_at
         now = database_time()
         for deaths in {row.deaths for row in running}:
             keys = [row.pk for row in running if row.deaths == deaths]
-            claimed = self._select().model._default_manager.filter(pk__in=keys, status=OutboxStatus.PENDING)
-            claimed.update(next_attempt_at=now + self._claim_time * 2**deaths)
+            claimed = self.select().model._default_manager.filter(pk__in=keys, status=OutboxStatus.PENDING)
+            claimed.update(next_attempt_at=now + self.claim * 2**deaths)
         return time.monotonic()
 
     def _end_attempt(self, row: Row, error: ToolFault | None) -> None:
@@ -270,7 +262,7 @@ class Outbox(Generic[Row]):
         try:
             with transaction.atomic():
                 if _store_result(row, error) == OutboxStatus.FAILED and error:
-                    self._on_given_up(row, error)
+                    self.on_given_up(row, error)
         except (OperationalError, InterfaceError):
             raise
         except Exception as refused:
@@ -287,12 +279,12 @@ class Outbox(Generic[Row]):
             if row.deaths >= MOST_DEATHS:
                 log.error("given up after deaths of its processes", table=row._meta.db_table, row=str(row.pk))
                 raise ToolFault("PROCESS_DIED", _DIED)
-            async with asyncio.timeout(self._seconds()):
-                await self._send(row)
+            async with asyncio.timeout(self.seconds()):
+                await self.send(row)
         except ToolFault as fault:
             error = fault
         except TimeoutError:
-            error = ToolFault("HTTP_TIMEOUT", f"It took longer than {self._seconds():g} s.")
+            error = ToolFault("HTTP_TIMEOUT", f"It took longer than {self.seconds():g} s.")
         except Exception as exception:
             error = ToolFault(type(exception).__name__, f"{type(exception).__name__}: {exception}")
         results.put((row, error))

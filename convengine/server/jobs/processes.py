@@ -1,13 +1,18 @@
-"""The processes of background jobs on one machine: worker, beat, and the embedded broker."""
+"""The processes of background jobs on one machine: worker, beat, and the embedded broker; and work for a worker."""
 
 import sys
 import tempfile
 from threading import Event
+from typing import Any
 from urllib.parse import urlsplit
 
+import structlog
+
 from convengine.engine.extras import describe_missing
+from convengine.server.deployment import conf
 from convengine.server.deployment.supervisor import Child
 
+log = structlog.get_logger(__name__)
 EMBEDDED = "embedded"
 #: Set in the processes of a worker.
 is_worker = Event()
@@ -45,3 +50,22 @@ def mask_password(url: str) -> str:
     """An address without its password."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
+
+def hand_over(name: str, *args: Any) -> bool:
+    """Send work that `HANDED_WORK` names to a worker; false without a reachable broker.
+
+    Waits for the broker up to a few seconds, so nothing that answers a user may call this.
+    """
+    if conf.get("BROKER_URL") in ("", EMBEDDED):
+        return False
+    from kombu.exceptions import OperationalError
+
+    from convengine.server.jobs.worker import do
+
+    try:
+        do.apply_async([name, *args], retry=False)
+    except OperationalError as error:
+        log.warning("broker out of reach, work done here", work=name, error=str(error))
+        return False
+    return True

@@ -23,7 +23,7 @@ from convengine.server.database.sql import Statement, StatementRefused, dialect,
 from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.interfaces.turn_reader import turn_reader
 from convengine.server.jobs.background import background
-from convengine.server.jobs.handing import hand_over
+from convengine.server.jobs.processes import hand_over
 from convengine.server.memory.rebuild_turn import rebuild_turn, run_after_turn
 from convengine.server.memory.session_memory import store_summary_stmts
 

@@ -55,9 +55,9 @@ def prepare_process() -> None:
     gc.set_threshold(_BETWEEN_LOOKS, 20, 20)
     sys.setswitchinterval(_UNBROKEN)
     if conf.get("JOBS_IN_PROCESS"):
-        from convengine.server.jobs.in_process import runner
+        from convengine.server.jobs import in_process
 
-        runner.start()
+        in_process.start()
 
 
 def start_metrics() -> None:

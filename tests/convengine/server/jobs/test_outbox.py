@@ -41,7 +41,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[OutboxRow]:
         rows.append(row)
 
     for user in USERS:
-        monkeypatch.setattr(user.outbox, "_send", send)
+        monkeypatch.setattr(user.outbox, "send", send)
         monkeypatch.setattr(user.outbox, "wake", lambda: None)
     return rows
 
@@ -152,7 +152,7 @@ def test_an_attempt_that_fails_is_no_death(user: User, settings: Any, monkeypatc
     async def fail(row: OutboxRow) -> None:
         raise ToolFault("HTTP_TIMEOUT", "it hangs")
 
-    monkeypatch.setattr(user.outbox, "_send", fail)
+    monkeypatch.setattr(user.outbox, "send", fail)
     row = user.create("harmless", "ada", NOW)
     for number in range(MOST_DEATHS + 1):
         at(settings, NOW + number * LATER)
@@ -215,7 +215,7 @@ def test_a_delivery_keeps_its_proof_whatever_becomes_of_it(settings: Any, monkey
     webhooks = USERS[1]
     webhooks.create("harmless", "ada", NOW)
     with monkeypatch.context() as broken:
-        broken.setattr(webhooks.outbox, "_send", fail)
+        broken.setattr(webhooks.outbox, "send", fail)
         work(webhooks.outbox)
     assert CeWebhookDelivery.objects.get().error == "The receiver is bro\ufffdken."
     assert CeWebhookDelivery.objects.get().is_genuine()
@@ -251,7 +251,7 @@ def test_a_row_whose_result_cannot_be_stored_is_given_up_alone(
         if row.pk == spoilt.pk:
             spoil(row)
 
-    monkeypatch.setattr(channels.outbox, "_send", send)
+    monkeypatch.setattr(channels.outbox, "send", send)
     work(channels.outbox)
 
     for row in (spoilt, other):
@@ -268,8 +268,8 @@ def test_a_failure_that_cannot_be_told_ends_its_row_alone(monkeypatch: pytest.Mo
         if row.pk == untold.pk:
             raise ToolFault("REFUSED", "The user is gone.")
 
-    monkeypatch.setattr(channels.outbox, "_send", send)
-    monkeypatch.setattr(channels.outbox, "_on_given_up", lambda row, error: raise_value_error(row))
+    monkeypatch.setattr(channels.outbox, "send", send)
+    monkeypatch.setattr(channels.outbox, "on_given_up", lambda row, error: raise_value_error(row))
     monkeypatch.setattr(CeChannelMessage, "most_attempts", 1)
     work(channels.outbox)
 
@@ -281,7 +281,7 @@ def test_a_failure_that_cannot_be_told_ends_its_row_alone(monkeypatch: pytest.Mo
 
 @pytest.mark.django_db(transaction=True)
 def test_an_answered_message_keeps_the_count_of_its_earlier_deaths(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answer.outbox, "_send", answer._answer)
+    monkeypatch.setattr(answer.outbox, "send", answer._answer)
     row = create_queued("hours", "ada", NOW)
     type(row).objects.update(deaths=1)
     work(answer.outbox)

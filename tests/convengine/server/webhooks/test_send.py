@@ -112,7 +112,7 @@ def test_another_webhook_does_not_wait(receiver: Server, make_webhook: MakeWebho
 def test_pauses_grow_up_to_an_hour_until_a_day_is_over(
     receiver: Server, make_webhook: MakeWebhook, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(send.outbox, "_send", fail)
+    monkeypatch.setattr(send.outbox, "send", fail)
     row = make_delivery(make_webhook(receiver.address))
     later = make_delivery(row.webhook, body="later")
     moment, pauses = NOW, []

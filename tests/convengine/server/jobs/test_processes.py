@@ -6,7 +6,7 @@ import pytest
 
 from convengine.server.deployment import conf
 from convengine.server.jobs import worker
-from convengine.server.jobs.handing import hand_over
+from convengine.server.jobs.processes import hand_over
 
 
 def with_broker(settings: Any, url: str) -> None:
