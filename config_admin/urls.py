@@ -1,24 +1,11 @@
 """Addresses of the admin that belong to no table: search, first steps, session check."""
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
 from django.urls import path
-from django.views.decorators.csrf import ensure_csrf_cookie
-from django.views.decorators.http import require_GET
 
+from config_admin.editing.live_checks import check_sign_in
 from config_admin.workplace import finder, home
 from config_admin.workplace.start_empty import start_empty
-
-
-@require_GET
-@ensure_csrf_cookie
-def check_sign_in(request: HttpRequest) -> HttpResponse:
-    """Whether the user of an open page is still signed in: a script asks before it sends a form.
-
-    An empty answer with the CSRF token; users who are not signed in get the login page.
-    """
-    return HttpResponse(status=204)
-
 
 urlpatterns = [
     path("find/", admin.site.admin_view(finder.find), name="config_admin_find"),

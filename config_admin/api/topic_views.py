@@ -22,18 +22,8 @@ from config_admin.api.serializers import (
     TopicResultSerializer,
     describe_refusal,
 )
-from config_admin.flows.topics.changes import (
-    CodeRefused,
-    Plan,
-    TopicRefused,
-    delete_topic,
-    duplicate_topic,
-    find_topic,
-    rename_topic,
-    store_topic,
-    switch_topic,
-)
-from config_admin.flows.topics.topic import Topic, export_topic, list_needed_tools
+from config_admin.flows.topics import changes
+from config_admin.flows.topics.topic import Topic, export_topic, find_topic, list_needed_tools
 from config_admin.releases.active import snapshots
 from config_admin.transfer.files import CONTENT_TYPES, YAML
 from config_admin.transfer.import_report import serialize_differences
@@ -89,7 +79,7 @@ class TopicView(ReleaseView):
         """Delete a topic with all its rows, unless rows of other intents name it."""
         # Many clients send no body with DELETE.
         given = ChangeTopicSerializer().run_validation(request.data or request.query_params.dict())
-        return _store(request, topic_code, lambda _, topic: delete_topic(topic), given, f"Delete {topic_code}")
+        return _store(request, topic_code, lambda _, topic: changes.delete_topic(topic), given, f"Delete {topic_code}")
 
 
 class RenameTopicView(ReleaseView):
@@ -102,7 +92,7 @@ class RenameTopicView(ReleaseView):
         """Change the code or the title of a topic. Each row that names the code changes in the same release."""
         given = RenameTopicSerializer().run_validation(request.data)
         reason = f"Rename {topic_code} to {given['code'] or given['title']}"
-        plan = partial(rename_topic, new_code=given["code"], title=given["title"])
+        plan = partial(changes.rename_topic, new_code=given["code"], title=given["title"])
         return _store(request, topic_code, plan, given, reason)
 
 
@@ -118,7 +108,7 @@ class DuplicateTopicView(ReleaseView):
         """Copy all rows of a topic under a new code. The copied phrases are off."""
         given = DuplicateTopicSerializer().run_validation(request.data)
         reason = f"Duplicate {topic_code} as {given['code']}"
-        plan = partial(duplicate_topic, new_code=given["code"], title=given["title"])
+        plan = partial(changes.duplicate_topic, new_code=given["code"], title=given["title"])
         return _store(request, topic_code, plan, given, reason)
 
 
@@ -133,7 +123,7 @@ class SwitchTopicView(ReleaseView):
         given = SwitchTopicSerializer().run_validation(request.data)
         reason = f"Switch {topic_code} {'on' if given['enabled'] else 'off'}"
         return _store(
-            request, topic_code, lambda _, topic: switch_topic(topic, enabled=given["enabled"]), given, reason
+            request, topic_code, lambda _, topic: changes.switch_topic(topic, enabled=given["enabled"]), given, reason
         )
 
 
@@ -182,14 +172,14 @@ def _read_rows(topic_code: str, snapshot: Snapshot) -> object:
     ]
 
 
-def _store(request: Request, topic_code: str, plan: Plan, given: dict[str, Any], reason: str) -> Response:
+def _store(request: Request, topic_code: str, plan: changes.Plan, given: dict[str, Any], reason: str) -> Response:
     author, apply = f"API key {request.auth}", given["apply"]
     try:
         with require_unchanged(request, partial(_read_rows, topic_code)):
-            result = store_topic(topic_code, plan, author=author, reason=given["reason"] or reason, apply=apply)
-    except CodeRefused as refused:
+            result = changes.store_topic(topic_code, plan, author=author, reason=given["reason"] or reason, apply=apply)
+    except changes.CodeRefused as refused:
         raise RequestInvalid(fields={"code": [str(refused)]}) from None
-    except TopicRefused as refused:
+    except changes.TopicRefused as refused:
         findings = [finding.as_dict() for finding in refused.findings]
         return Response(describe_refusal({"problems": refused.problems, "findings": findings}), 422)
     if result is None:

@@ -1,4 +1,4 @@
-"""Answers to an edit page while it is filled in: errors, the rule sentence, and *Try it here*."""
+"""Answers to an edit page while it is filled in: errors, the rule sentence, *Try it here*, and the sign-in check."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,6 +8,8 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.text import capfirst
+from django.views.decorators.csrf import ensure_csrf_cookie
+from django.views.decorators.http import require_GET
 
 from config_admin.editing import sample_turns
 from config_admin.editing.context import get_editor_context
@@ -176,3 +178,13 @@ def find_configuration(request: HttpRequest) -> ConfigurationName:
     """The open draft, else what is live."""
     draft = getattr(request, "ce_draft", None)
     return ConfigurationName("draft", draft.pk) if draft else ConfigurationName("live")
+
+
+@require_GET
+@ensure_csrf_cookie
+def check_sign_in(request: HttpRequest) -> HttpResponse:
+    """Whether the user of an open page is still signed in: a script asks before it sends a form.
+
+    An empty answer with the CSRF token; users who are not signed in get the login page.
+    """
+    return HttpResponse(status=204)

@@ -59,8 +59,9 @@ from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import Plan, plan_import
-from config_admin.validation.labels import column_label, describe_row, row_title, table_label, table_title
+from config_admin.validation.labels import column_label, row_title, table_label, table_title
 from config_admin.validation.stored_columns import control_plane
+from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.forms.settings import COUNTRY
 from convengine.engine.text.compare import code, shorten_line
 from convengine.engine.text.difference import Difference

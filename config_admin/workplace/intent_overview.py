@@ -4,18 +4,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from config_admin.validation.relations import index_rows
+from config_admin.validation.relations import index_rows, sort_properties
 from convengine.engine.prompts.select import order_newest_first
 from convengine.engine.rules.choice import choose_response
-from convengine.engine.text.compare import code
+from convengine.engine.rules.row_names import strip_statements
+from convengine.engine.rules.sentence import describe_rule
+from convengine.engine.text.compare import code, shorten, shorten_line
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import RulePhase, read_phase
+from convengine.engine.turn.enums import ClassifierType, PromptUse, RulePhase, read_phase
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 
 #: How many rows of the intent itself, and how many of every intent, one group shows.
 OWN, SHARED = 40, 10
+#: The length of a rule's sentence; its page shows all of it.
+LONGEST = 240
 
 
 @dataclass(frozen=True)
@@ -184,3 +188,55 @@ def list_unanswered_states(snapshot: Snapshot, intent: str, states: Iterable[str
     if intent == ANY or not snapshot.is_active(intent):
         return []
     return [state for state in states if choose_response(snapshot, intent, state).winner is None]
+
+
+def describe_row(row: Any) -> tuple[str, str]:
+    """The text of a row, and its kind."""
+    return _DESCRIBERS[type(row)](row)
+
+
+def _describe_classifier(row: rows.Classifier) -> tuple[str, str]:
+    kind = ClassifierType.read(row.rule_type)
+    label, pattern = kind.label if kind else str(row.rule_type), shorten_line(row.pattern, 160)
+    if not row.description or row.description == row.pattern:
+        return pattern, label
+    return row.description, f"{label}: {pattern}"
+
+
+def _describe_response(row: rows.Response) -> tuple[str, str]:
+    text = shorten_line(strip_statements(row.exact_text or row.derivation_hint), 160)
+    return text, "" if row.exact_text else "written by a model"
+
+
+def _describe_prompt(row: rows.PromptTemplate) -> tuple[str, str]:
+    use = PromptUse.read(row.response_type)
+    kinds = [use and use.label, row.interaction_mode]
+    return shorten_line(row.user_prompt, 120), " · ".join(filter(None, kinds))
+
+
+#: How the rows of each table are described.
+_DESCRIBERS: Mapping[type, Callable[[Any], tuple[str, str]]] = {
+    rows.Intent: lambda row: (row.name, row.description),
+    rows.Rule: lambda row: (shorten(describe_rule(row), LONGEST), row.description or ""),
+    rows.Classifier: _describe_classifier,
+    rows.OutputSchema: lambda row: (_list_field_names(row), row.description or ""),
+    rows.ContainerConfig: lambda row: (row.input_param_name, f"{row.page_id} / {row.section_id} / {row.container_id}"),
+    rows.Response: _describe_response,
+    rows.PromptTemplate: _describe_prompt,
+    rows.PendingAction: lambda row: (f"{row.action_key}: {row.bean_name} ({row.method_names})", row.description or ""),
+    rows.DirectTool: lambda row: (row.tool_code or f"group {row.tool_group}", row.description or ""),
+    rows.Tool: lambda row: (row.tool_code, shorten_line(row.description, 120)),
+    rows.Planner: lambda row: (shorten_line(row.user_prompt, 120), ""),
+    rows.McpServer: lambda row: (row.name, row.transport),
+    rows.StateEdge: lambda row: (f"{row.from_state} → {row.to_state}", row.description or ""),
+    rows.Verbose: lambda row: (
+        shorten_line(row.message or row.error_message, 120),
+        f"{row.determinant} of {row.step_value}",
+    ),
+}
+
+
+def _list_field_names(row: rows.OutputSchema) -> str:
+    required = row.json_schema.get("required") if isinstance(row.json_schema, Mapping) else ()
+    needed = required if isinstance(required, list) else ()
+    return ", ".join(f"{name}*" if name in needed else name for name in sort_properties(row.json_schema))

@@ -16,9 +16,9 @@ from django.utils import timezone
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import chart_url, find_readable_url, workspace_url
 from config_admin.test_cases.coverage import measure_coverage
-from config_admin.validation.labels import describe_row, row_name
+from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
-from config_admin.workplace.intent_overview import UNCOUNTED
+from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
 from config_admin.workplace.map_graph import (
     WORDS,
     Chart,

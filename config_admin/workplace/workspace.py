@@ -15,7 +15,7 @@ from django.utils import formats, timezone
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import chart_url, row_url, workspace_url
 from config_admin.editing.workspace_return import WORKSPACE, popup_url
-from config_admin.validation.labels import describe_row, row_name
+from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import (
     OWN,
@@ -23,6 +23,7 @@ from config_admin.workplace.intent_overview import (
     UNCOUNTED,
     OverviewSection,
     RowGroup,
+    describe_row,
     list_sections,
     list_states,
     list_unanswered_states,

@@ -7,7 +7,7 @@ from typing import Any
 
 from config_admin.drafts.models import ScheduleStatus
 from config_admin.flows.topics.mentions import replace_intents
-from config_admin.flows.topics.topic import Topic, collect_topic, has_rows_of
+from config_admin.flows.topics.topic import Topic, find_topic, has_rows_of
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.diff import RowDifferences, compare_wanted
@@ -162,15 +162,6 @@ class TopicResult:
 
 #: What is to be done with a topic of the configuration in force.
 Plan = Callable[[Snapshot, Topic], TopicChange]
-
-
-def find_topic(snapshot: Snapshot, intent: str) -> Topic | None:
-    """The topic of an intent.
-
-    Returns None for the codes that every configuration has, and where there is no such intent.
-    """
-    wanted = code(intent)
-    return None if wanted in (ANY, UNKNOWN) else collect_topic(snapshot, wanted)
 
 
 def store_topic(intent: str, plan: Plan, *, author: str, reason: str, apply: bool) -> TopicResult | None:

@@ -20,11 +20,10 @@ from config_admin.flows.topics.changes import (
     check_new_code,
     delete_topic,
     duplicate_topic,
-    find_topic,
     rename_topic,
     switch_topic,
 )
-from config_admin.flows.topics.topic import Topic, export_topic, list_needed_tools
+from config_admin.flows.topics.topic import Topic, export_topic, find_topic, list_needed_tools
 from config_admin.releases.renamed_intents import filter_open_conversations
 from config_admin.releases.restore_rows import restore_rows
 from config_admin.transfer.files import CONTENT_TYPES, YAML

@@ -18,7 +18,7 @@ from config_admin.validation.uses import list_row_texts
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import Row
-from convengine.engine.turn.scope import intent_key
+from convengine.engine.turn.scope import ANY, UNKNOWN, intent_key
 from convengine.engine.turn.snapshot import Snapshot
 
 
@@ -89,6 +89,15 @@ def collect_topic(snapshot: Snapshot, intent: str) -> Topic | None:
             if any(mentions_intent(table, content, name) for name in codes):
                 mentions.setdefault(table, {})[pk] = content
     return Topic(stored, question_codes, own, references, mentions)
+
+
+def find_topic(snapshot: Snapshot, intent: str) -> Topic | None:
+    """The topic of an intent.
+
+    Returns None for the codes that every configuration has, and where there is no such intent.
+    """
+    wanted = code(intent)
+    return None if wanted in (ANY, UNKNOWN) else collect_topic(snapshot, wanted)
 
 
 def has_rows_of(snapshot: Snapshot, intent: str) -> bool:
