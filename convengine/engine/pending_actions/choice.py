@@ -36,7 +36,6 @@ class Scope:
 
     @classmethod
     def of(cls, session: Session) -> "Scope":
-        """The current intent and state."""
         return cls(session.intent, session.state)
 
     def __str__(self) -> str:

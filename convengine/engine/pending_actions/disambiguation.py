@@ -257,7 +257,6 @@ def drop_question(session: Session) -> Session:
 def audit_lifecycle(
     session: Session, turn: Turn, current: Record, event: str, more: Mapping[str, Any] | None = None
 ) -> None:
-    """Write PENDING_ACTION_LIFECYCLE."""
     turn.audit(
         session,
         PENDING_ACTION_LIFECYCLE,

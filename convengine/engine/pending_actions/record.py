@@ -91,7 +91,6 @@ class Record:
         return (0 <= self.expires_turn <= moment.turn_no) or (0 <= self.expires_at_epoch_ms <= moment.epoch_ms)
 
     def with_status(self, status: ActionStatus, moment: Moment) -> Self:
-        """The record with another status and its time."""
         turn_name, time_name = _STAMPED.get(status, (None, None))
         stamps: dict[str, Any] = {}
         if turn_name and time_name:
@@ -106,7 +105,6 @@ class Record:
         return replace(self, nonce=nonce, expires_turn=-1, expires_at_epoch_ms=-1)
 
     def to_json(self) -> dict[str, Json]:
-        """The record as the context stores it."""
         values = {key: value for key, value in asdict(self).items() if value is not None and value != ()}
         return {**values, "status": self.status.value, **({"finished": list(self.finished)} if self.finished else {})}
 

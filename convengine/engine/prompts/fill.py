@@ -38,7 +38,6 @@ class FilledPrompts:
 
     @property
     def user_with_hint(self) -> str:
-        """The user prompt followed by the hint."""
         return "\n\n".join(part for part in (self.user, self.hint) if not blank(part))
 
 

@@ -36,7 +36,6 @@ def describe_rule(rule: Rule) -> str:
 
 
 def describe_effect(rule: Rule) -> str:
-    """The rule's action as a clause."""
     action = vocabulary.get_action(rule.action)
     if action is None:
         return "do nothing (no action is chosen)" if blank(rule.action) else f"run the unknown action {rule.action}"

@@ -52,7 +52,6 @@ class Outcome:
     message: str | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """The outcome for the claim's row."""
         return {
             "status": self.status.value,
             "values": list(self.values),

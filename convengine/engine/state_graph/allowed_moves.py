@@ -81,7 +81,6 @@ class Hop:
     allowed: bool
 
     def to_json(self) -> dict[str, Any]:
-        """The hop as the path of an event shows it."""
         return {
             "from": self.from_state,
             "to": self.to_state,
@@ -100,12 +99,10 @@ class GraphVerdict:
 
     @property
     def checked(self) -> bool:
-        """True when any hop was checked."""
         return any(hop.checked for hop in self.path)
 
     @property
     def first_violation(self) -> Hop | None:
-        """The first hop that no edge allows."""
         return next((hop for hop in self.path if not hop.allowed), None)
 
 

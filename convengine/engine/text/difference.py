@@ -65,7 +65,6 @@ class Difference:
 
     @property
     def path_text(self) -> str:
-        """The path as people write it."""
         return format_path(self.path)
 
     @property

@@ -77,7 +77,6 @@ def step_lifecycle(
 
 
 def build_event(start: str, end: str, reason: str, turn_no: int | None) -> dict[str, Json]:
-    """The payload of SESSION_LIFECYCLE."""
     return {"from": str(start), "to": str(end), "reason": reason, "turn_no": turn_no}
 
 

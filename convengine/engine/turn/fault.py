@@ -31,7 +31,6 @@ class Fault:
     remedy: str | None = None
 
     def to_json(self) -> dict[str, Json]:
-        """The fault for the event of an unusable row."""
         return {"reason": self.reason, **self.to_details()}
 
     def to_details(self) -> dict[str, Json]:

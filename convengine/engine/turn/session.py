@@ -346,7 +346,6 @@ class Session:
         return self.evolve(params={}, **{name: topic() for name, topic in TOPICS.items()}).with_params(values)
 
     def with_context(self, values: Mapping[str, Json]) -> Self:
-        """A copy with top-level context keys set."""
         return self.evolve(context={**self.context, **values})
 
     def without_context(self, *keys: str) -> Self:

@@ -63,7 +63,6 @@ class Table:
 
     @cached_property
     def by_pk(self) -> Mapping[Any, rows.Row]:
-        """The rows by primary key."""
         return {row.pk: row for row in self.rows}
 
     @cached_property

@@ -148,7 +148,6 @@ def choose_best(
 
 
 def score_row(row: rows.Verbose) -> int:
-    """How specific a matching row is."""
     match = code(row.step_match)
     step = _STEP_POINTS.get(match, 0 if code(row.step_value) == ANY else 225)
     return (

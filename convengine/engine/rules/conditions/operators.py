@@ -209,7 +209,6 @@ class Operator:
 
     @property
     def label(self) -> str:
-        """Its name in a form."""
         return self.own_label or PLACE.sub(lambda gap: _UNITS.get(gap[1], ""), self.phrase).strip()
 
     def list_near(self, value: Json, now: datetime) -> Iterator[Json]:

@@ -213,7 +213,6 @@ def _skip_action(
 
 
 def _audit(session: Session, turn: Turn, stage: Stage, decision: PolicyDecision, reference: str, **more: Json) -> None:
-    """Record the end of an action in its stage."""
     turn.audit(
         session,
         stage,

@@ -103,7 +103,6 @@ class ResolvedAct:
 
     @property
     def candidate(self) -> str | None:
-        """The model's act, accepted or not."""
         return self.model_act.act.act.value if self.model_act else None
 
     @property
@@ -141,7 +140,6 @@ class DialogueActStep(Step):
     rights = (RUN_RULES, RESET)
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Set the act in the input params."""
         resolved = resolve_act(session, turn, classify(session, turn, lambda: _edits_a_field(session, turn)))
         if resolved.query:
             session = session.with_query(resolved.query).evolve(query_rewritten=True)

@@ -112,7 +112,6 @@ def add_doubtful_wish(session: Session, turn: Turn, reading: Reading) -> Reading
 
 
 def _list_moves(answer: Json) -> Iterator[_Move]:
-    """The readable moves of an answer."""
     for entry in answer if isinstance(answer, list) else ():
         parts = entry if isinstance(entry, Mapping) else {}
         kind, words, field = parts.get("move"), parts.get("words"), parts.get("field")

@@ -267,11 +267,9 @@ class PolicyChoice:
 
     @property
     def winner(self) -> rows.Policy | None:
-        """The policy that blocks, if any."""
         return self.hits[0] if self.hits else None
 
     def candidates(self) -> list[Candidate]:
-        """The matches as candidates of the decision."""
         return [
             Candidate(row.policy_id, index == 0, None if index == 0 else "LOWER_PRIORITY")
             for index, row in enumerate(self.hits)
@@ -289,14 +287,12 @@ def order_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
 
 
 def _list_text_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
-    """The ordered policies with text patterns."""
     return snapshot.table(rows.Policy).memo.get(
         "by text", lambda: tuple(policy for policy in order_policies(snapshot) if policy.rule_type != "LLM")
     )
 
 
 def list_judged_policies(snapshot: Snapshot) -> tuple[rows.Policy, ...]:
-    """The ordered policies that a model judges."""
     return snapshot.table(rows.Policy).memo.get(
         "judged", lambda: tuple(policy for policy in order_policies(snapshot) if policy.rule_type == "LLM")
     )

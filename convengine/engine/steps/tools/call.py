@@ -46,7 +46,6 @@ class ToolRequest:
     args: Mapping[str, Json] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
-        """The request for params and audit."""
         return {"tool_code": self.tool_code, "tool_group": self.tool_group, "args": dict(self.args)}
 
 

@@ -105,7 +105,6 @@ class Prompts:
 
     @property
     def source(self) -> dict[str, Json]:
-        """The source for events."""
         return {"planner_id": self.row.planner_id} if self.row else {"ce_config": "McpPlanner"}
 
 

@@ -215,7 +215,6 @@ class _PlannerRun:
         return read_text_setting(self.session, self._turn, setting)
 
     def _remaining_ms(self) -> float:
-        """The remaining time of all rounds."""
         return self._budget - (self._turn.ports.pace.elapsed_ms() - self._started)
 
     def _pause(self, number: int) -> bool:

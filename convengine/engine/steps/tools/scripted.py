@@ -39,7 +39,6 @@ class Stub:
         return named and contains_json(self.when_args, args)
 
     def answer(self) -> ToolAnswer:
-        """The answer to the request."""
         if self.error is not None:
             return ToolAnswer(error_type=self.code, error_message=self.error)
         return ToolAnswer(self.result)
