@@ -9,7 +9,7 @@ HOST ?= 127.0.0.1
 PATHS ?= tests/scenarios
 ROWS ?= 10000000
 
-.PHONY: test-cluster test-nightly release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
+.PHONY: ci test-cluster test-nightly release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -83,9 +83,13 @@ test: $(VENV)/develop setup-browser  ## Everything that must hold: the checks an
 quick: $(VENV)/develop  ## The checks, the engine, the scenarios and a few tests through everything, in two minutes.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --quick
 
-test-long: $(VENV)/develop setup-browser  ## What CI runs beside `make test`: killed servers, walks through the pages, SQLite.
+test-long: $(VENV)/develop setup-browser  ## What takes too long for every change: killed servers, walks through the pages, SQLite.
 	@$(BIN)/python -m tests.extras --if-ci
 	@CE_DEBUG=true $(BIN)/python -m tests.run --long
+
+ci: $(VENV)/develop setup-browser  ## `make test` and `make test-long` beside each other, as CI runs them.
+	@$(BIN)/python -m tests.extras --if-ci
+	@CE_DEBUG=true $(BIN)/python -m tests.run --ci
 
 test-nightly: $(VENV)/develop setup-browser  ## What CI leaves out: load, scale, variants, all examples, the cluster; about an hour.
 	@CE_DEBUG=true $(BIN)/python -m tests.run --nightly

@@ -2,9 +2,9 @@
 
 Tests with browsers and servers wait much of their time, so two parts run for each processor. Most tests are dealt out
 to several processes, each of which collects only its own files and needs nobody to give it the next test.
-`--quick` runs what a change of the engine breaks first. `--long` runs in CI what takes too long for every change:
-servers that are killed, walks through the pages, what differs on SQLite. `--nightly` runs the rest: load, tables of
-10,000 rows, variants, more examples.
+`--quick` runs what a change of the engine breaks first. `--long` runs what takes too long for every change: servers
+that are killed, walks through the pages, what differs on SQLite. `--ci` runs it beside all that must hold.
+`--nightly` runs the rest: load, tables of 10,000 rows, variants, more examples.
 """
 
 import os
@@ -87,10 +87,14 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
         return [*_shares("quick", QUICK_SHARES, "not slow and not long", QUICK), CHECKS]
     if "--long" in arguments:
         servers = _workers("servers", "long and not nightly and not browser", ["tests"], "postgres")
-        browser = _workers("browser", "long and not nightly and browser", list_files("browser"))
+        walks = _workers("walks", "long and not nightly and browser", list_files("browser"))
         # What differs on SQLite; on PostgreSQL, the servers' part and `make test` run these tests.
         dialects = _tests("dialects", "dialects and not nightly", list_files("dialects"))
-        return [servers, replace(browser, is_patient=True), replace(dialects, is_patient=True)]
+        return [servers, replace(walks, is_patient=True), replace(dialects, is_patient=True)]
+    if "--ci" in arguments:
+        # The servers' tests wait much of their time, and have deadlines; all others take what they leave.
+        servers, *others = [*list_parts(["--long"]), *list_parts()]
+        return [servers, *(replace(part, is_patient=True) for part in others)]
     if "--nightly" in arguments:
         examples = _workers("examples", "hypothesis and not long and not transactional", ["tests"], "postgres")
         examples.environment["CE_TEST_EXAMPLES"] = "all"
@@ -105,10 +109,15 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
 
 
 def count_at_once(arguments: Sequence[str] = ()) -> int:
-    """How many parts run beside each other: two of `--long`, and one of `--nightly`, which measures load."""
+    """How many parts run beside each other: two of `--long`, whose parts are two processes each, and in CI one more.
+
+    Of `--nightly`, which measures load, one.
+    """
     if "--nightly" in arguments:
         return 1
-    return 2 if "--long" in arguments else 2 * (os.cpu_count() or 1)
+    if "--long" in arguments:
+        return 2
+    return 3 if "--ci" in arguments else 2 * (os.cpu_count() or 1)
 
 
 def main(arguments: Sequence[str]) -> int:

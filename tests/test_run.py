@@ -34,17 +34,28 @@ def test_everything_is_run_and_each_test_by_one_part_of_postgres() -> None:
 
 
 def test_what_is_long_runs_in_ci_or_nightly() -> None:
-    servers, browser, dialects = list_parts(["--long"])
+    servers, walks, dialects = list_parts(["--long"])
     assert "long and not nightly and not browser" in servers.command
-    assert "long and not nightly and browser" in browser.command
+    assert "long and not nightly and browser" in walks.command
     assert "dialects and not nightly" in dialects.command
     assert dialects.environment["CE_TEST_DATABASE"] == "sqlite"
-    assert [part.is_patient for part in (servers, browser, dialects)] == [False, True, True]
+    assert [part.is_patient for part in (servers, walks, dialects)] == [False, True, True]
     servers, browser, examples = list_parts(["--nightly"])
     assert "nightly and not browser" in servers.command
     assert "nightly and browser" in browser.command
     assert examples.environment["CE_TEST_EXAMPLES"] == "all"
     assert (count_at_once(["--nightly"]), count_at_once(["--long"])) == (1, 2)
+
+
+def test_ci_runs_all_that_must_hold_beside_what_is_long() -> None:
+    parts, apart = list_parts(["--ci"]), [*list_parts(["--long"]), *list_parts()]
+
+    assert [(part.name, part.command, part.environment) for part in parts] == [
+        (part.name, part.command, part.environment) for part in apart
+    ]
+    assert len({part.name for part in parts}) == len(parts)
+    assert [part.name for part in parts if not part.is_patient] == ["servers"]
+    assert count_at_once(["--ci"]) == 3
 
 
 @pytest.mark.parametrize("count", sorted({1, QUICK_SHARES, SHARES, 7}))

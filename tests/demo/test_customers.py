@@ -9,7 +9,7 @@ from tests.conversations import list_conversations
 from tests.demo.talking import tell
 
 # How people put things is no matter of the database; test_conversations talks on each.
-pytestmark = [pytest.mark.usefixtures("shared_helpdesk"), pytest.mark.long]
+pytestmark = [pytest.mark.usefixtures("shared_helpdesk"), pytest.mark.nightly]
 
 FILES = [Path(__file__).with_name(name) for name in ("customers.yaml", "questions.yaml")]
 

@@ -27,9 +27,9 @@ MOST_SILENT = {"seen": Fraction(4, 100), "unseen": Fraction(1, 100), "messages":
 MOST_ENCODING = Fraction(1, 3)
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.django_db
-@pytest.mark.parametrize("half", [pytest.param("seen", marks=pytest.mark.nightly), "unseen"])
+@pytest.mark.parametrize("half", ["seen", "unseen"])
 def test_most_dialogues_reach_their_end(half: str, monkeypatch: pytest.MonkeyPatch) -> None:
     played: list[Played] = []
     turns = _count_encoding_turns(monkeypatch)

@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent / "yes_no"
 FLOORS = {"seen": (Fraction(72, 100), Fraction(1, 100)), "unseen": (Fraction(65, 100), Fraction(2, 100))}
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.parametrize("half", list(FLOORS))
 def test_most_answers_to_yes_no_questions_are_understood(half: str) -> None:
     lines = [json.loads(line) for line in (FOLDER / f"{half}.jsonl").read_text("utf-8").splitlines()]

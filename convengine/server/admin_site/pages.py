@@ -135,8 +135,8 @@ class PagesAdmin(ModelAdmin):
                 require_right(request, known.right)
             response: HttpResponseBase = view(request, *args, **options)
             if isinstance(response, TemplateResponse):
-                frame = {**self.admin_site.each_context(request), "opts": self.opts}
-                response.context_data = {**frame, **(response.context_data or {})}
+                own = {"opts": self.opts, **(response.context_data or {})}
+                response.context_data = own if "available_apps" in own else self.admin_site.each_context(request) | own
             return response
 
         wrapped = reads_record(respond) if known.from_replica else respond

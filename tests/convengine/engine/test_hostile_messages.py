@@ -172,7 +172,7 @@ def measure_turns(seed: int, count: int) -> Iterator[Measured]:
 
 @pytest.mark.slow
 def test_no_turn_takes_long() -> None:
-    measured = measure_turns(SEED, 20)
+    measured = measure_turns(SEED, 10)
 
     assert [fault for each in measured for fault in each.list_faults()] == []
 
