@@ -107,18 +107,13 @@ def check_phone(text: str, country: str) -> Resolved:
         if len(digits) < _FEWEST_PHONE_DIGITS:
             return refuse(Reason.TOO_SHORT)
         return refuse(Reason.TOO_LONG) if len(digits) > 15 else accept(digits)
-    if not plain.startswith("+") and len(digits) > 10 and digits.startswith(_find_calling_code(country)):
-        whole = _check_with_library(f"+{digits}", country)
-        if whole.is_value:
+    if not plain.startswith("+") and len(digits) > 10:
+        import phonenumbers
+
+        has_code = digits.startswith(str(phonenumbers.country_code_for_region(country)))
+        if has_code and (whole := _check_with_library(f"+{digits}", country)).is_value:
             return whole  # "49 171 2345678"
     return _check_with_library(plain, country)
-
-
-@lru_cache(maxsize=64)
-def _find_calling_code(country: str) -> str:
-    import phonenumbers
-
-    return str(phonenumbers.country_code_for_region(country))
 
 
 @lru_cache(maxsize=1024)
