@@ -9,17 +9,20 @@ from functools import partial
 from typing import Any, TypeGuard
 
 from django import forms
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin
 
 from config_admin.editing import reasons
 from config_admin.editing.links import release_url
 from config_admin.editing.request_change_set import UNCHANGED, describe_saved_draft
 from config_admin.editing.row_diff import changed_row
+from config_admin.releases.change_set import get_content_hash
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
@@ -29,6 +32,7 @@ from config_admin.transfer.files import (
     CSV,
     FORMATS,
     READING_OPTIONS,
+    XLSX,
     YAML,
     export_configuration,
     read_bytes,
@@ -36,6 +40,7 @@ from config_admin.transfer.files import (
 from config_admin.transfer.import_plan import Plan, Progress, ignore_progress
 from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
+from config_admin.transfer.row_by_row import find_refused_changes, limit_document, may_change_rows
 from config_admin.validation.labels import table_title
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.rows import ROW_TYPES
@@ -118,13 +123,19 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
     """The page: exports, and the form for a file to import."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    context = {"form": FileForm(), "may_import": request.user.has_perm(IMPORT)}
+    is_own = not request.user.has_perm(IMPORT)
+    context: dict[str, Any] = {
+        "form": FileForm(),
+        "may_import": not is_own or may_change_rows(request),
+        "is_own": is_own,
+    }
     if request.method == "POST":
-        require_right(request, IMPORT)
+        if not context["may_import"]:
+            require_right(request, IMPORT)
         reasons.require_reason(request, consent=("apply",))
         context["form"] = form = FileForm(request.POST, request.FILES)
         if form.is_valid():
-            work = partial(_run_import, form, request.user, reasons.read_reason(request), "apply" in request.POST)
+            work = partial(_run_import, form, request, is_own)
             if NDJSON in request.headers.get("Accept", ""):
                 return _stream_progress(model_admin, request, context, work)
             outcome = work(ignore_progress)
@@ -177,17 +188,40 @@ def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
         messages.error(request, str(error))
         return HttpResponseRedirect("../")
     stem = request.GET["table"] if form == CSV else f"configuration-{release}" if release else "configuration"
-    name = f"{stem}.{form}"
-    return HttpResponse(
-        data, content_type=CONTENT_TYPES[form], headers={"Content-Disposition": f'attachment; filename="{name}"'}
-    )
+    return _answer_file(data, stem, form)
 
 
-def _run_import(form: FileForm, user: Any, reason: str, apply: bool, progress: Progress) -> Outcome:
-    """Check the file and, if confirmed and allowed, import it."""
-    rest = form.cleaned_data["rest"]
+class ExportRowsAdmin(ModelAdmin):
+    """Lists offer their ticked rows as a workbook, to be changed and imported."""
+
+    @admin.action(description="Export selected, to change and import them", permissions=["change"])
+    def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        table, keys = self.opts.db_table, set(queryset.order_by().values_list("pk", flat=True))
+        try:
+            data = export_configuration(tables=[table], keys=keys, form=XLSX)
+        except ValueError as error:
+            messages.error(request, str(error))
+            return None
+        return _answer_file(data, table, XLSX)
+
+
+def _answer_file(data: bytes, stem: str, form: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{stem}.{form}"'}
+    return HttpResponse(data, content_type=CONTENT_TYPES[form], headers=headers)
+
+
+def _run_import(form: FileForm, request: HttpRequest, is_own: bool, progress: Progress) -> Outcome:
+    """Check the file and, if confirmed and allowed, import it.
+
+    `is_own`: as the forms of the rows would; nobody changes what they did not see.
+    """
+    apply = "apply" in request.POST and not (is_own and request.POST.get("seen") != get_content_hash())
+    options: dict[str, Any] = {"author": request.user, "reason": reasons.read_reason(request), "progress": progress}
     try:
-        return run_import(form.document(), apply=apply, author=user, reason=reason, rest=rest, progress=progress)
+        document = form.document()
+        if is_own:
+            document, options["judge"] = limit_document(document), partial(find_refused_changes, request)
+        return run_import(document, apply=apply, rest=form.cleaned_data["rest"], **options)
     except (FileRefused, ImportFailed) as error:
         return str(error)
 
@@ -204,6 +238,7 @@ def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Outcome) ->
         "codes": {error.finding.code for error in outcome.plan.errors},
         "reason": reasons.read_reason(request) or f"Import of {form.cleaned_data['name']}",
         "reason_missing": reasons.describe_missing_reason(request),
+        "has_news": request.POST.get("seen", outcome.plan.content_hash) != outcome.plan.content_hash,
     }
 
 

@@ -50,6 +50,8 @@ class MatchedRows:
     conversions: dict[tuple[str, Any], Sequence[Change]] = field(default_factory=dict)
     #: Rows whose id is taken, with their new id: (table, id of the file) -> new id.
     renumbered: dict[tuple[str, int], int] = field(default_factory=dict)
+    #: New rows whose number is not the file's choice, as (table, number).
+    numbered: set[tuple[str, int]] = field(default_factory=set)
 
 
 def match_rows(document: Document, existing: Contents, new_id: NewId, base: Base | None = None) -> MatchedRows:
@@ -223,7 +225,7 @@ class _Table:
             elif self.base and pk is not None:
                 pk = self._find_number(pk, values)
             elif pk is None:
-                pk = self.matches[number] if number in self.matches else self.new_id(self.table)
+                pk = self.matches[number] if number in self.matches else self._number_row()
         if pk in self.taken:
             first = self.placed.origins[self.table, pk]
             raise self._refuse_row("DUPLICATE", self.key, f"{first} is the same row. Remove one of them.", pk)
@@ -249,10 +251,15 @@ class _Table:
             return values[self.key]
         pk = self.by_name.get(name)
         if pk is None:
-            pk = self.by_name[name] = self.new_id(self.table)
+            pk = self.by_name[name] = self._number_row()
         if self.table == TOOL:
             self.codes[name] = pk
         return pk
+
+    def _number_row(self) -> int:
+        number = self.new_id(self.table)
+        self.placed.numbered.add((self.table, number))
+        return number
 
     def _match_foreign_row(self, pk: Any, values: Content, *, is_upsert: bool) -> Any:
         """The key for a row of another system: that of the equal row here, its own if that is free, else a new one.
@@ -265,7 +272,7 @@ class _Table:
         elif is_upsert and pk not in self.taken and self._has_same_scope(pk, content):
             target_pk = pk
         elif pk is None or pk in self.existing or pk in self.taken:
-            target_pk = self.new_id(self.table)
+            target_pk = self._number_row()
         else:
             target_pk = pk
         if pk is not None and target_pk != pk:

@@ -28,8 +28,8 @@ def check_row(
     draft = Draft(row, snapshot, world, replaces)
     findings: list[Finding] = []
     slow = own.slow if with_slow_checks else ()
-    kinds = ((check_types,), (check_columns, *own.form), (check_references, check_recommended, *own.fit, *slow))
-    for checks in kinds:
+    fit = (check_references, check_recommended, *own.fit, *slow)
+    for checks in ((check_types,), (check_columns, *own.form, *own.change), fit):
         findings += [finding for check in checks for finding in check(draft)]
         if any(finding.is_error for finding in findings):
             break

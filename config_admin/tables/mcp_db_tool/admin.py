@@ -23,7 +23,7 @@ class DbToolAdmin(TryToolAdmin):
     )
     fixed_fields = ("tool",)
     save_as = False
-    actions = ()
+    actions = ("export_selected",)
     list_display = ("tool", "dialect", "statement", "safe_mode", "max_rows")
     list_filter = ()
     list_select_related = ("tool",)

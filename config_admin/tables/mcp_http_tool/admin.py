@@ -23,7 +23,7 @@ class HttpToolAdmin(TryToolAdmin):
     )
     fixed_fields = ("tool",)
     save_as = False
-    actions = ()
+    actions = ("export_selected",)
     list_display = ("tool", "method", "connection_name", "path", "mapping_mode")
     list_filter = ()
     list_select_related = ("tool",)

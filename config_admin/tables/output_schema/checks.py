@@ -173,7 +173,8 @@ def check_reset_intent(draft: Draft[Any]) -> Iterator[Finding]:
 
 
 SAVE_CHECKS = SaveChecks(
-    form=(_check_shape, _check_reserved_names),
+    form=(_check_shape,),
+    change=(_check_reserved_names,),
     fit=(
         _check_kinds,
         _check_prompt,
