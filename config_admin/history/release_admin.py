@@ -1,7 +1,7 @@
 """Admin of releases: their changes, and undo."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from django.apps import apps
 from django.contrib import admin, messages
@@ -20,11 +20,16 @@ from config_admin.editing.confirmation import (
     refusals_of,
     warnings_of,
 )
-from config_admin.editing.links import draft_url, health_url, release_url, row_url
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.links import draft_url, find_readable_url, health_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.row_diff import build_comparison
+from config_admin.health.acknowledgement import CeHealthAcknowledgement
+from config_admin.health.check import check_touched
+from config_admin.health.diagnosis import RowKey
+from config_admin.health.impact import Impact
+from config_admin.health.stored_findings import list_new_findings
 from config_admin.history import compare_releases_page
-from config_admin.history.release_findings import list_release_findings
 from config_admin.releases.audience import find_gradual_release
 from config_admin.releases.diff import RowDifferences, changes_of, compare_wanted, rows_after
 from config_admin.releases.head import newest
@@ -49,6 +54,8 @@ ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
 }
 #: Releases that everybody may undo who may change their rows. The others are for configuration administrators.
 UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.REVERT, Origin.DRAFT})
+#: How many findings are shown, and how many changed rows are checked at once.
+MAX_FINDINGS, MAX_CHECKED = 20, 50
 
 
 @admin.register(CeRelease)
@@ -213,3 +220,34 @@ def _describe_draft(release: CeRelease) -> dict[str, Any]:
     approvals = draft.reviews.filter(kind="APPROVED", edits_hash=published.edits_hash) if published else ()
     approvers = dict.fromkeys(entry.author_name for entry in approvals if entry.author_name not in draft.editors)
     return {"draft": draft, "draft_url": draft_url(draft.pk), "approvers": ", ".join(approvers)}
+
+
+class ReleaseFinding(NamedTuple):
+    """A finding that exists since the release: its impact, its text, and its row."""
+
+    impact: Impact
+    message: str
+    consequence: str
+    url: str
+
+
+def list_release_findings(request: HttpRequest, config_version: int, by_table: RowDifferences) -> list[ReleaseFinding]:
+    """The open findings about the rows of the release in force, or those that a full check dated to the release."""
+    snapshot, world = get_editor_context(request)
+    changed = [RowKey(table, row.pk) for table, rows in by_table.items() for row in rows if row.after is not None]
+    if snapshot.config_version != config_version or len(changed) > MAX_CHECKED:
+        return [
+            ReleaseFinding(Impact(each.impact), each.message, "", _find_url(request, each.table_name, each.row_pk))
+            for each in list_new_findings(config_version, MAX_FINDINGS)
+        ]
+    marks = {finding.fingerprint(snapshot): finding for finding in check_touched(snapshot, world, changed).findings}
+    accepted = set(CeHealthAcknowledgement.objects.filter(pk__in=marks).values_list("pk", flat=True))
+    open_findings = [finding for mark, finding in marks.items() if mark not in accepted]
+    return [
+        ReleaseFinding(each.impact, each.message, each.consequence, _find_url(request, each.table, each.row))
+        for each in open_findings[:MAX_FINDINGS]
+    ]
+
+
+def _find_url(request: HttpRequest, table: str, pk: Any) -> str:
+    return find_readable_url(request, table, pk) if pk else ""

@@ -12,7 +12,7 @@ from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.transfer.ancestry import store_source
 from config_admin.transfer.document import Document, Mode, locate_rows
-from config_admin.transfer.import_plan import Judge, LocatedFinding, Plan, Progress, ignore_progress, plan_import
+from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.labels import row_name
 
@@ -48,37 +48,30 @@ def run_import(
     author: Author,
     reason: str,
     rest: bool = False,
-    judge: Judge | None = None,
     progress: Progress = ignore_progress,
 ) -> ImportResult:
     """The plan of an import; with `apply`, and if no row is refused, the import itself. Raises ImportFailed."""
     if not apply:
-        return ImportResult(plan_import(document, rest=rest, judge=judge, progress=progress))
+        return ImportResult(plan_import(document, rest=rest, progress=progress))
     try:
-        return import_document(document, author=author, reason=reason, rest=rest, judge=judge, progress=progress)
+        return import_document(document, author=author, reason=reason, rest=rest, progress=progress)
     except ImportRefused as error:
         return ImportResult(error.plan)
 
 
 def import_document(
-    document: Document,
-    *,
-    author: Author,
-    reason: str,
-    rest: bool = False,
-    judge: Judge | None = None,
-    progress: Progress = ignore_progress,
+    document: Document, *, author: Author, reason: str, rest: bool = False, progress: Progress = ignore_progress
 ) -> ImportResult:
-    """Import a document. `rest`: without the rows that have errors, which the plan lists. `judge` finds further errors.
+    """Import a document. `rest`: without the rows that have errors, which the plan lists.
 
     Raises ImportRefused, and ImportFailed; then nothing is changed.
     """
-    plan = plan_import(document, rest=rest, judge=judge, progress=progress)
+    plan = plan_import(document, rest=rest, progress=progress)
     if plan.is_refused:
         raise ImportRefused(plan)
     try:
         with transaction.atomic():
-            result = _write_plan(plan, author, reason, rest, judge, progress)
+            result = _write_plan(plan, author, reason, rest, progress)
             if (base := result.plan.document.base) and result.plan.brings_all:
                 store_source(base, result.plan.theirs, result.plan.placed.renumbered)
     except (DatabaseError, RowsBelongTogether) as error:
@@ -86,18 +79,16 @@ def import_document(
     return result
 
 
-def _write_plan(
-    plan: Plan, author: Author, reason: str, rest: bool, judge: Judge | None, progress: Progress
-) -> ImportResult:
+def _write_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
     """Write the rows of a plan as one release. A plan that is older than the configuration is made again first.
 
     Raises ImportRefused if the new plan has errors.
     """
-    # What is judged as the forms of the rows would is a change as they make it: editors may undo it.
-    with change_set(Origin.ADMIN if judge else Origin.IMPORT, author, reason) as change:
+    # What is judged as the forms of the rows do it counts as their change, which editors may undo.
+    with change_set(Origin.ADMIN if plan.document.judge else Origin.IMPORT, author, reason) as change:
         # From here on nobody else can make a release. If somebody made one since the check, check again.
         if lock_content() != plan.content_hash:
-            plan = plan_import(plan.document, rest=rest, judge=judge, progress=progress)
+            plan = plan_import(plan.document, rest=rest, progress=progress)
             if plan.is_refused:
                 raise ImportRefused(plan)
         count = sum(map(len, plan.placed.wanted.values()))

@@ -1,6 +1,6 @@
 """Plan an import: the rows that it would change (`row_matching` finds them), and the findings of the save checks."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import starmap
 from typing import Any
@@ -97,10 +97,6 @@ class Plan:
         return compare_wanted(self.placed.wanted, self.existing)
 
 
-#: Finds errors in what a plan would change.
-Judge = Callable[[Plan], Iterable[Finding]]
-
-
 def load_contents(config_version: int) -> dict[str, dict[Any, tree.Content]]:
     """All rows of a release by table and key; 0 is the empty configuration. Raises NoSuchRelease."""
     return read_contents(manifest_of(config_version))
@@ -118,12 +114,10 @@ def place_rows(document: Document) -> MatchedRows:
     return match_rows(document, existing, fresh_ids(document, existing, get_highest_id))
 
 
-def plan_import(
-    document: Document, *, rest: bool = False, judge: Judge | None = None, progress: Progress = ignore_progress
-) -> Plan:
+def plan_import(document: Document, *, rest: bool = False, progress: Progress = ignore_progress) -> Plan:
     """The effect of importing a document on the configuration in force. Changes nothing.
 
-    `rest`: rows with errors are left out, and the others are checked without them. `judge`: finds further errors.
+    `rest`: rows with errors are left out, and the others are checked without them.
     """
     now, content_hash, existing = get_released_head(), get_content_hash(), load_current_contents()
     progress("read", document.count, document.count)
@@ -147,9 +141,9 @@ def plan_import(
     unread += starmap(LocatedFinding, placed.refused)
     unread += [LocatedFinding(_locate_finding(plan, problem), problem) for problem in problems]
     (plan.left_out if rest else plan.findings).extend(unread)
-    _check_plan(plan, judge, progress)
+    _check_plan(plan, progress)
     while rest and plan.errors and _drop_faulty_rows(plan):
-        _check_plan(plan, judge, progress)
+        _check_plan(plan, progress)
     plan.stranded = find_stranded_conversations(plan.placed.wanted)
     return plan
 
@@ -171,7 +165,7 @@ def get_highest_id(table: str) -> int:
     return max(highest or 0, in_drafts or 0)
 
 
-def _check_plan(plan: Plan, judge: Judge | None, progress: Progress) -> None:
+def _check_plan(plan: Plan, progress: Progress) -> None:
     """Run the save checks on the changed rows, in the resulting configuration."""
     wanted = plan.placed.wanted
     count = sum(row is not None for table in wanted.values() for row in table.values())
@@ -192,8 +186,8 @@ def _check_plan(plan: Plan, judge: Judge | None, progress: Progress) -> None:
     elif plan.base and not (plan.document.merges or plan.document.overwrites):
         errors += find_lost_changes(wanted, plan.existing, plan.base)
     plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in errors]
-    if judge:
-        plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in judge(plan)]
+    refused = plan.document.judge(plan) if plan.document.judge else ()
+    plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in refused]
 
 
 def _locate_finding(plan: Plan, finding: Finding) -> str:

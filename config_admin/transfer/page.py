@@ -40,7 +40,7 @@ from config_admin.transfer.files import (
 from config_admin.transfer.import_plan import Plan, Progress, ignore_progress
 from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
-from config_admin.transfer.row_by_row import find_refused_changes, limit_document, may_change_rows
+from config_admin.transfer.row_by_row import limit_document, may_change_rows
 from config_admin.validation.labels import table_title
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.rows import ROW_TYPES
@@ -216,12 +216,10 @@ def _run_import(form: FileForm, request: HttpRequest, is_own: bool, progress: Pr
     `is_own`: as the forms of the rows would; nobody changes what they did not see.
     """
     apply = "apply" in request.POST and not (is_own and request.POST.get("seen") != get_content_hash())
-    options: dict[str, Any] = {"author": request.user, "reason": reasons.read_reason(request), "progress": progress}
+    user, reason, rest = request.user, reasons.read_reason(request), form.cleaned_data["rest"]
     try:
-        document = form.document()
-        if is_own:
-            document, options["judge"] = limit_document(document), partial(find_refused_changes, request)
-        return run_import(document, apply=apply, rest=form.cleaned_data["rest"], **options)
+        document = limit_document(form.document(), request) if is_own else form.document()
+        return run_import(document, apply=apply, author=user, reason=reason, rest=rest, progress=progress)
     except (FileRefused, ImportFailed) as error:
         return str(error)
 

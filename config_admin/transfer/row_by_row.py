@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from django.contrib import admin
@@ -32,16 +33,16 @@ def may_change_rows(request: HttpRequest) -> bool:
     return any(each.has_add_permission(request) or each.has_change_permission(request) for each in pages)
 
 
-def limit_document(document: Document) -> Document:
-    """The document without what no form does: rows that it lacks stay, and when rows were created is not its choice."""
+def limit_document(document: Document, request: HttpRequest) -> Document:
+    """The document as it does no more than the forms: it removes no rows, sets no creation times, and is judged."""
     tables = {
         table: [replace(row, values={k: v for k, v in row.values.items() if k != "created_at"}) for row in given]
         for table, given in document.tables.items()
     }
-    return replace(document, tables=tables, mode=Mode.UPDATE)
+    return replace(document, tables=tables, mode=Mode.UPDATE, judge=partial(_find_refused_changes, request))
 
 
-def find_refused_changes(request: HttpRequest, plan: Plan) -> Iterator[Finding]:
+def _find_refused_changes(request: HttpRequest, plan: Plan) -> Iterator[Finding]:
     """An error for each change of a plan that the user could not make in the form of the row."""
     differences, numbered = plan.differences, plan.placed.numbered
     for table, pk, message in find_forbidden_rows(request, differences):
