@@ -45,7 +45,7 @@ def limit_document(document: Document, request: HttpRequest) -> Document:
 def _find_refused_changes(request: HttpRequest, plan: Plan) -> Iterator[Finding]:
     """An error for each change of a plan that the user could not make in the form of the row."""
     differences, numbered = plan.differences, plan.placed.numbered
-    for table, pk, message in find_forbidden_rows(request, differences):
+    for table, pk, message in dict.fromkeys(find_forbidden_rows(request, differences)):
         yield Finding("FORBIDDEN", Severity.ERROR, table, pk, None, message)
     for table, changed in differences.items():
         for row in changed:

@@ -122,6 +122,15 @@ def test_he_undoes_his_own_import_and_none_of_an_administrator() -> None:
     ben.post(undo[own], {"reason": "no", "in_force": own + 1})
     assert list(m.CePolicy.objects.values_list("pattern", flat=True)) == ["pin"]
 
+    # The script of the page asks for the progress, and a thread does the work.
+    headers = {"Accept": "application/x-ndjson"}
+    for row, told in (({**policy, "pattern": "tan"}, "Imported as release"), ({"policy_id": 99}, "FORBIDDEN")):
+        shown = preview(ben, {"ce_policy": [{**policy, **row}]})
+        sent = {name: shown.context[name] for name in ("packed", "name")} | {"apply": "1", "reason": "because"}
+        lines = ben.post(page(), {**sent, "seen": shown.context["plan"].content_hash}, headers=headers).getvalue()
+        assert told in lines.decode().splitlines()[-1]
+    assert sorted(m.CePolicy.objects.values_list("pattern", flat=True)) == ["pin", "tan"]
+
 
 #: What a form refuses: the rows of a file, and what the page says of the first.
 REFUSED: dict[str, tuple[Tables, str]] = {
@@ -139,6 +148,10 @@ REFUSED: dict[str, tuple[Tables, str]] = {
     "its older name": (
         {"ce_config": [{"config_type": "LLM", "config_key": "TURN_BUDGET_MS", "config_value": "1"}]},
         "row 1",
+    ),
+    "with a qualifier": (
+        {"ce_config": [{"config_type": "LLM", "config_key": "MODEL.RULES", "config_value": "x"}]},
+        "only be changed by configuration",
     ),
     "a reserved setting switched off": (
         {"ce_config": [{**MODE, "enabled": False}]},
@@ -208,6 +221,32 @@ def test_what_a_form_refuses_is_refused_in_a_file(desk: None, ben: Client, name:
     m.CeMcpTool.objects.all().delete()
     assert json.loads(export_configuration(form="json"))["tables"] == json.loads(content)["tables"]
     assert before <= head.newest()
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("ce_config.csv", b"config_type,config_key,config_value\nReleases,MODE,REVIEWED\n"),
+        (
+            "rows.yaml",
+            b"mode: add\ntables:\n  ce_config:\n  - {config_type: Releases, config_key: mode, config_value: GATED}\n",
+        ),
+        (
+            "seed.sql",
+            b"INSERT INTO ce_config (config_type, config_key, config_value) VALUES ('Releases', 'MODE', 'REVIEWED');",
+        ),
+    ],
+)
+def test_no_format_gets_past_it(desk: None, ben: Client, name: str, data: bytes) -> None:
+    shown = preview(ben, data, name)
+    assert len([line for line in list_errors(shown) if "only be changed by configuration" in line]) == 1
+    confirm(ben, shown)
+    assert m.CeConfig.objects.filter(**MODE).exists()
+
+
+def test_a_name_in_other_letters_is_the_same_row(desk: None, ben: Client) -> None:
+    shown = preview(ben, {"ce_intent": [{"intent_code": " loan ", "description": "Changed."}]})
+    assert shown.context["counts"] == [("Intents", 0, 1, 0)]
 
 
 def test_a_refused_row_is_left_out_and_the_rest_imported(desk: None, ben: Client) -> None:
