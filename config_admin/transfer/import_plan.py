@@ -185,9 +185,8 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
         errors += find_taken_back(wanted, plan.existing)
     elif plan.base and not (plan.document.merges or plan.document.overwrites):
         errors += find_lost_changes(wanted, plan.existing, plan.base)
+    errors += plan.document.judge(plan) if plan.document.judge else ()
     plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in errors]
-    refused = plan.document.judge(plan) if plan.document.judge else ()
-    plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in refused]
 
 
 def _locate_finding(plan: Plan, finding: Finding) -> str:

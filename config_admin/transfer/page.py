@@ -37,7 +37,7 @@ from config_admin.transfer.files import (
     export_configuration,
     read_bytes,
 )
-from config_admin.transfer.import_plan import Plan, Progress, ignore_progress
+from config_admin.transfer.import_plan import Progress, ignore_progress
 from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
 from config_admin.transfer.row_by_row import limit_document, may_change_rows
@@ -140,7 +140,8 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
                 return _stream_progress(model_admin, request, context, work)
             outcome = work(ignore_progress)
             if _is_imported(outcome):
-                return _redirect_imported(request, outcome)
+                (messages.success if outcome.release else messages.info)(request, _describe_import(outcome))
+                return HttpResponseRedirect(release_url(outcome.release.pk) if outcome.release else request.path)
             context |= _describe_outcome(request, form, outcome)
     return _render_page(model_admin, request, context)
 
@@ -216,7 +217,8 @@ def _run_import(form: FileForm, request: HttpRequest, is_own: bool, progress: Pr
     `is_own`: as the forms of the rows would; nobody changes what they did not see.
     """
     apply = "apply" in request.POST and not (is_own and request.POST.get("seen") != get_content_hash())
-    user, reason, rest = request.user, reasons.read_reason(request), form.cleaned_data["rest"]
+    user: Any = request.user
+    reason, rest = reasons.read_reason(request), form.cleaned_data["rest"]
     try:
         document = limit_document(form.document(), request) if is_own else form.document()
         return run_import(document, apply=apply, author=user, reason=reason, rest=rest, progress=progress)
@@ -225,28 +227,36 @@ def _run_import(form: FileForm, request: HttpRequest, is_own: bool, progress: Pr
 
 
 def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Outcome) -> dict[str, Any]:
-    """The context of the page about a file that was not imported; why it was refused is an error of the form."""
+    """The context of the page about a file that was not imported, with at most `SHOWN` entries of each list.
+
+    Why the file was refused is an error of the form.
+    """
     if isinstance(outcome, str):
         form.add_error("file", outcome.split("\n"))
         return {}
+    plan, given = outcome.plan, form.cleaned_data
+    rows = [(table, row) for table, of_table in plan.differences.items() for row in of_table]
+    changed = [(row, changed_row(table, row)) for table, row in rows[:SHOWN]]
     return {
-        **_describe_plan(outcome.plan),
-        "packed": base64.b64encode(zlib.compress(form.cleaned_data["data"])).decode(),
-        "name": form.cleaned_data["name"],
-        "codes": {error.finding.code for error in outcome.plan.errors},
-        "reason": reasons.read_reason(request) or f"Import of {form.cleaned_data['name']}",
+        "plan": plan,
+        "counts": [
+            (table_title(table), *(counts[how] for how in ("added", "changed", "removed")))
+            for table, of_table in plan.differences.items()
+            if (counts := Counter(row.how for row in of_table))
+        ],
+        # A new row has no page.
+        "changed": [each if row.before is not None else each._replace(url="") for row, each in changed],
+        "more_rows": max(len(rows) - SHOWN, 0),
+        "lists": [
+            (title, kind, lines[:SHOWN], max(len(lines) - SHOWN, 0)) for title, kind, lines in list_sections(plan)
+        ],
+        "packed": base64.b64encode(zlib.compress(given["data"])).decode(),
+        "name": given["name"],
+        "codes": {error.finding.code for error in plan.errors},
+        "reason": reasons.read_reason(request) or f"Import of {given['name']}",
         "reason_missing": reasons.describe_missing_reason(request),
-        "has_news": request.POST.get("seen", outcome.plan.content_hash) != outcome.plan.content_hash,
+        "has_news": request.POST.get("seen", plan.content_hash) != plan.content_hash,
     }
-
-
-def _redirect_imported(request: HttpRequest, done: ImportResult) -> HttpResponse:
-    """Tell the user what was imported, and go to its release, or back to the page if there is none."""
-    if done.release is None:
-        messages.info(request, _describe_import(done))
-        return HttpResponseRedirect(request.path)
-    messages.success(request, _describe_import(done))
-    return HttpResponseRedirect(release_url(done.release.pk))
 
 
 def _describe_import(done: ImportResult) -> str:
@@ -259,24 +269,3 @@ def _describe_import(done: ImportResult) -> str:
     if done.release is None:
         return f"Imported. {describe_saved_draft()}{omitted}"
     return f"Imported as release {done.release.pk}. Every conversation uses it from its next message on.{omitted}"
-
-
-def _describe_plan(plan: Plan) -> dict[str, Any]:
-    """A plan as the page shows it, with at most `SHOWN` entries of each list."""
-    differences = plan.differences
-    rows = [(table, row) for table, rows in differences.items() for row in rows]
-    changed = [(row, changed_row(table, row)) for table, row in rows[:SHOWN]]
-    return {
-        "plan": plan,
-        "counts": [
-            (table_title(table), *(counts[how] for how in ("added", "changed", "removed")))
-            for table, of_table in differences.items()
-            if (counts := Counter(row.how for row in of_table))
-        ],
-        # A new row has no page.
-        "changed": [each if row.before is not None else each._replace(url="") for row, each in changed],
-        "more_rows": max(len(rows) - SHOWN, 0),
-        "lists": [
-            (title, kind, lines[:SHOWN], max(len(lines) - SHOWN, 0)) for title, kind, lines in list_sections(plan)
-        ],
-    }

@@ -14,14 +14,12 @@ from config_admin.releases.restore_checks import compile_rows, lay_rows_over
 from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.import_plan import Plan
 from config_admin.transfer.natural_keys import get_key
-from config_admin.validation.common import report_last_fallback
+from config_admin.validation.common import list_fallbacks, report_last_fallback
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding, Severity
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.stored_columns import control_plane, key_of
 from convengine.engine.turn import rows
-from convengine.engine.turn.scope import UNKNOWN, scope_key
-from convengine.engine.turn.snapshot import Snapshot
 
 _REMOVED = "The import would remove this row. Only configuration administrators import removals. Ask one."
 _OWN_NUMBER = "There is no row with this number. Leave the number of a new row empty: the row gets the next one."
@@ -59,17 +57,10 @@ def _find_refused_changes(request: HttpRequest, plan: Plan) -> Iterator[Finding]
 def _find_refused_steps(plan: Plan) -> Iterator[Finding]:
     """What is refused because of the stored row: the save checks of a plan only see the rows that it leads to."""
     now, world = snapshots.current(), describe_installation()
-    faulty = {(each.finding.table, each.finding.row) for each in plan.errors}
     for table, wanted in plan.placed.wanted.items():
         model: Any = control_plane()[table]
-        sound = {pk: row for pk, row in wanted.items() if (table, pk) not in faulty}
-        for row in compile_rows(table, sound).rows if model.save_checks.change else ():
+        for row in compile_rows(table, wanted).rows if model.save_checks.change else ():
             findings = (finding for check in model.save_checks.change for finding in check(Draft(row, now, world)))
             yield from (finding for finding in findings if finding.is_error)
-    fallbacks = _list_fallbacks(now)
-    if rows.Response.table in plan.placed.wanted and not _list_fallbacks(lay_rows_over(now, plan.placed.wanted)):
-        yield from (report_last_fallback(Draft(row, now, world)) for row in fallbacks)
-
-
-def _list_fallbacks(snapshot: Snapshot) -> list[rows.Response]:
-    return [row for row in snapshot.enabled_rows(rows.Response) if scope_key(row) == (UNKNOWN, UNKNOWN)]
+    if rows.Response.table in plan.placed.wanted and not list_fallbacks(lay_rows_over(now, plan.placed.wanted)):
+        yield from (report_last_fallback(Draft(row, now, world)) for row in list_fallbacks(now))

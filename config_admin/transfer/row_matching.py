@@ -267,9 +267,10 @@ class _Table:
         An upsert replaces the row of its id if that belongs to the same intent and state.
         """
         content = self._complete_row(None, values)
+        stored, scope = self.existing.get(pk), [name for name in SCOPE if name in content]
         if candidates := self.same.get(_encode_content(content, self.key)):
             target_pk = candidates.pop()
-        elif is_upsert and pk not in self.taken and self._has_same_scope(pk, content):
+        elif is_upsert and pk not in self.taken and stored and scope and all(stored[at] == content[at] for at in scope):
             target_pk = pk
         elif pk is None or pk in self.existing or pk in self.taken:
             target_pk = self._number_row()
@@ -288,11 +289,6 @@ class _Table:
         if own_number != number:
             self.placed.renumbered[self.table, number] = own_number
         return own_number
-
-    def _has_same_scope(self, pk: Any, content: Content) -> bool:
-        stored = self.existing.get(pk)
-        columns = [name for name in SCOPE if name in content]
-        return stored is not None and bool(columns) and all(stored[name] == content[name] for name in columns)
 
     def _complete_row(self, pk: Any, values: Content) -> Content:
         """All columns of the row: as given, else as stored, else, and in a replaced table, their default."""

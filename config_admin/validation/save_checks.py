@@ -27,8 +27,7 @@ def check_row(
     own: SaveChecks = model.save_checks
     draft = Draft(row, snapshot, world, replaces)
     findings: list[Finding] = []
-    slow = own.slow if with_slow_checks else ()
-    fit = (check_references, check_recommended, *own.fit, *slow)
+    fit = (check_references, check_recommended, *own.fit, *(own.slow if with_slow_checks else ()))
     for checks in ((check_types,), (check_columns, *own.form, *own.change), fit):
         findings += [finding for check in checks for finding in check(draft)]
         if any(finding.is_error for finding in findings):

@@ -10,12 +10,10 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from config_admin.tables.base_admin import ScopedAdmin, any_last
 from config_admin.tables.list_filters import IntentFilter, InUseFilter, StateFilter
 from config_admin.tables.response.model import CeResponse
-from config_admin.validation.common import report_last_fallback
+from config_admin.validation.common import list_fallbacks, report_last_fallback
 from config_admin.validation.draft import Draft
 from config_admin.validation.findings import Finding
 from config_admin.validation.world import World
-from convengine.engine.turn import rows
-from convengine.engine.turn.scope import UNKNOWN, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.interfaces.turn_reports import turn_reports
 
@@ -52,7 +50,7 @@ class ResponseAdmin(ScopedAdmin):
 
     def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:
         """The last answers for UNKNOWN / UNKNOWN may not be removed together either."""
-        fallbacks = [row for row in snapshot.enabled_rows(rows.Response) if scope_key(row) == (UNKNOWN, UNKNOWN)]
+        fallbacks = list_fallbacks(snapshot)
         if len(fallbacks) < 2 or not {row.pk for row in fallbacks} <= set(leaving):
             return ()
         return [report_last_fallback(Draft(fallbacks[0], snapshot, World()))]
