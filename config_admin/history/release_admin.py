@@ -1,13 +1,16 @@
-"""Admin of releases: their changes, and undo."""
+"""Admin of releases: their changes, what differs between two, and undo."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from django import forms
 from django.apps import apps
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.http import urlencode
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.editing import reasons
@@ -21,6 +24,7 @@ from config_admin.editing.confirmation import (
     warnings_of,
 )
 from config_admin.editing.context import get_editor_context
+from config_admin.editing.fields import Option, PickerInput
 from config_admin.editing.links import draft_url, find_readable_url, health_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.row_diff import build_comparison
@@ -29,9 +33,8 @@ from config_admin.health.check import check_touched
 from config_admin.health.diagnosis import RowKey
 from config_admin.health.impact import Impact
 from config_admin.health.stored_findings import list_new_findings
-from config_admin.history import compare_releases_page
 from config_admin.releases.audience import find_gradual_release
-from config_admin.releases.diff import RowDifferences, changes_of, compare_wanted, rows_after
+from config_admin.releases.diff import RowDifferences, changes_of, compare_wanted, differences, rows_after
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, release_of
@@ -40,6 +43,7 @@ from config_admin.releases.revert import revert_release, wanted_by_revert
 from config_admin.releases.roll_back import differences_by_roll_back, roll_back
 from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
+from convengine.engine.text.compare import shorten_line
 from convengine.server.admin_site.missing_rights import RightMissing, require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
@@ -56,6 +60,43 @@ ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
 UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.REVERT, Origin.DRAFT})
 #: How many findings are shown, and how many changed rows are checked at once.
 MAX_FINDINGS, MAX_CHECKED = 20, 50
+#: How many of the newest releases are offered to compare; any number may be typed.
+MAX_OFFERED = 100
+
+
+class Pair(NamedTuple):
+    """The two releases, the earlier one first; None is the empty configuration before the first release."""
+
+    before: CeRelease | None
+    after: CeRelease | None
+
+
+class PairForm(forms.Form):
+    """Choose two releases."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        newest_first = CeRelease.objects.order_by("-pk").defer("manifest")
+        offered = [
+            Option(str(release.pk), f"{shorten_line(release.reason, 60)} · {release.made_by}")
+            for release in newest_first[:MAX_OFFERED]
+        ]
+        for name, label in (("before", "From release"), ("after", "To release")):
+            picker = PickerInput(offered, {"class": "ce-number", "inputmode": "numeric"})
+            self.fields[name] = forms.IntegerField(label=label, min_value=0, widget=picker)
+
+    def clean_before(self) -> CeRelease | None:
+        return self._release("before")
+
+    def clean_after(self) -> CeRelease | None:
+        return self._release("after")
+
+    def _release(self, name: str) -> CeRelease | None:
+        number = self.cleaned_data[name]
+        try:
+            return release_of(number) if number else None
+        except NoSuchRelease as error:
+            raise ValidationError(f"{error} The newest is {newest()}.", "NO_SUCH_RELEASE") from error
 
 
 @admin.register(CeRelease)
@@ -71,9 +112,24 @@ class ReleaseAdmin(ReadOnlyAdmin):
 
     @page("compare/", entry=SidebarEntry("Releases", "Compare releases", "The differences between two releases.", 3))
     def compare_view(self, request: HttpRequest) -> HttpResponse:
+        """The two pickers and the differences; without numbers, the changes of the newest release."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return compare_releases_page.show(self, request)
+        last = newest()
+        form = PairForm({"before": max(last - 1, 0), "after": last, **request.GET.dict()})
+        context: dict[str, Any] = {"title": "Compare releases", "form": form}
+        if form.is_valid():
+            pair = Pair(form.cleaned_data["before"], form.cleaned_data["after"])
+            before, after = (release.pk if release else 0 for release in pair)
+            context |= {
+                "pair": pair,
+                "comparison": build_comparison(request, differences(before, after)),
+                "other_way_url": compare_url(after, before),
+                "may_go_back": self.has_roll_back_permission(request),
+                "in_force": last,
+                "gradual": find_gradual_release(),
+            }
+        return TemplateResponse(request, "config_admin/compare.html", context)
 
     @admin.display(description="release")
     def version(self, release: CeRelease) -> str:
@@ -109,7 +165,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             "in_force": in_force,
             "gradual": find_gradual_release(),
             "is_newest": release is not None and release.pk == in_force,
-            "to_newest_url": compare_releases_page.compare_url(release.pk, in_force) if release else "",
+            "to_newest_url": compare_url(release.pk, in_force) if release else "",
             "turns_url": turns_url(request.user, release=release.pk) if release else "",
             "effect_url": effect_url(request.user, release.pk) if release else "",
             "what_if_url": what_if_url(request.user, f"release:{release.pk}") if release else "",
@@ -140,7 +196,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 back_url=release_url(config_version),
                 danger=True,
                 reason=f"Roll back to release {config_version}",
-                more_url=compare_releases_page.compare_url(in_force, config_version),
+                more_url=compare_url(in_force, config_version),
             )
             by_table = differences_by_roll_back(config_version)
             return self._ask(request, question, by_table, lambda: roll_back(config_version))
@@ -185,6 +241,10 @@ class ReleaseAdmin(ReadOnlyAdmin):
             question.refusals = [Refusal("There are no differences, so there is nothing to roll back.")]
         in_force = newest()
         question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
+
+
+def compare_url(before: int, after: int) -> str:
+    return f"{reverse('admin:config_admin_cerelease_compare')}?{urlencode({'before': before, 'after': after})}"
 
 
 def _find_release(config_version: int) -> CeRelease:

@@ -124,13 +124,10 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
     is_own = not request.user.has_perm(IMPORT)
-    context: dict[str, Any] = {
-        "form": FileForm(),
-        "may_import": not is_own or may_change_rows(request),
-        "is_own": is_own,
-    }
+    may_import = not is_own or may_change_rows(request)
+    context: dict[str, Any] = {"form": FileForm(), "may_import": may_import, "is_own": is_own}
     if request.method == "POST":
-        if not context["may_import"]:
+        if not may_import:
             require_right(request, IMPORT)
         reasons.require_reason(request, consent=("apply",))
         context["form"] = form = FileForm(request.POST, request.FILES)
