@@ -62,6 +62,9 @@ UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.REVERT, Origin.DRAFT})
 MAX_FINDINGS, MAX_CHECKED = 20, 50
 #: How many of the newest releases are offered to compare; any number may be typed.
 MAX_OFFERED = 100
+_CHANGED_AGAIN = (
+    "Later releases changed these rows again, so this release cannot be undone. Restore single rows instead:"
+)
 
 
 class Pair(NamedTuple):
@@ -211,6 +214,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             release = _find_release(config_version)
             wanted, conflicts = wanted_by_revert(config_version)
             by_table, reserved = compare_wanted(wanted), self.find_undo_refusal(request, release)
+            in_the_way = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in conflicts[:SHOWN]]
             question = Question(
                 title=f"Undo release {config_version}",
                 intro=f"Undo the changes of release {config_version} and keep all later changes?",
@@ -220,7 +224,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 reason=f"Undo release {config_version}",
                 refusals=[
                     *([Refusal(reserved)] if reserved else list_missing_rights(request, by_table)),
-                    *_in_the_way(conflicts),
+                    *([Refusal(_CHANGED_AGAIN, in_the_way)] if in_the_way else []),
                 ],
             )
             return self._ask(request, question, by_table, lambda: revert_release(config_version))
@@ -259,14 +263,6 @@ def _first(entries: Sequence[T], worded: Callable[[str], T]) -> list[T]:
     """The first entries, and the number of the others."""
     beyond = len(entries) - SHOWN
     return [*entries[:SHOWN], *([worded(f"… and {beyond} more.")] if beyond > 0 else [])]
-
-
-def _in_the_way(rows: Sequence[tuple[str, Any]]) -> list[Refusal]:
-    if not rows:
-        return []
-    links = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in rows[:SHOWN]]
-    message = "Later releases changed these rows again, so this release cannot be undone. Restore single rows instead:"
-    return [Refusal(message, links)]
 
 
 def _describe_draft(release: CeRelease) -> dict[str, Any]:
