@@ -296,11 +296,7 @@ def _anchors(base: Sequence[str], theirs: Sequence[str], mine: Sequence[str]) ->
     in_theirs, in_mine = _match_indexes(base, theirs), _match_indexes(base, mine)
     anchors = [(b, in_theirs[b], in_mine[b]) for b in range(len(base)) if b in in_theirs and b in in_mine]
     words = {anchor for anchor in anchors if base[anchor[0]].strip()}
-    return [anchor for anchor in anchors if words & {anchor, _advance(anchor, -1), _advance(anchor, 1)}]
-
-
-def _advance(anchor: tuple[int, int, int], by: int) -> tuple[int, int, int]:
-    return anchor[0] + by, anchor[1] + by, anchor[2] + by
+    return [anchor for anchor in anchors if words & {tuple(at + by for at in anchor) for by in (-1, 0, 1)}]
 
 
 def _match_indexes(base: Sequence[str], other: Sequence[str]) -> Mapping[int, int]:

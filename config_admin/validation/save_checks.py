@@ -43,14 +43,9 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
         name = (
             row.tool_code if isinstance(row, rows.Tool) else f"rule {row.pk}" if isinstance(row, rows.Rule) else row.pk
         )
-        findings.append(
-            draft.error(
-                "IN_USE",
-                None,
-                f"{len(naming)} {'row refers' if len(naming) == 1 else 'rows refer'} to {name}: "
-                f"{format_references(naming)}. Disable it instead, or change those rows first.",
-            )
-        )
+        count = f"{len(naming)} {'row refers' if len(naming) == 1 else 'rows refer'}"
+        remedy = "Disable it instead, or change those rows first."
+        findings.append(draft.error("IN_USE", None, f"{count} to {name}: {format_references(naming)}. {remedy}"))
     if isinstance(row, rows.Response) and is_last_fallback(snapshot, row):
         findings.append(report_last_fallback(Draft(row, snapshot, World())))
     return findings
