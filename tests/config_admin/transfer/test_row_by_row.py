@@ -126,11 +126,11 @@ def test_he_undoes_his_own_import_and_none_of_an_administrator() -> None:
 
     # The script of the page asks for the progress, and a thread does the work.
     headers = {"Accept": "application/x-ndjson"}
-    for row, told in (({**policy, "pattern": "tan"}, "Imported as release"), ({"policy_id": 99}, "FORBIDDEN")):
+    for row, expected in (({**policy, "pattern": "tan"}, "Imported as release"), ({"policy_id": 99}, "FORBIDDEN")):
         shown = preview(ben, {"ce_policy": [{**policy, **row}]})
         sent = {name: shown.context[name] for name in ("packed", "name")} | {"apply": "1", "reason": "because"}
         lines = ben.post(page(), {**sent, "seen": shown.context["plan"].content_hash}, headers=headers).getvalue()
-        assert told in lines.decode().splitlines()[-1]
+        assert expected in lines.decode().splitlines()[-1]
     assert sorted(m.CePolicy.objects.values_list("pattern", flat=True)) == ["pin", "tan"]
 
 
