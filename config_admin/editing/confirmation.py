@@ -172,20 +172,25 @@ def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -
 
 def list_missing_rights(request: HttpRequest, by_table: RowDifferences) -> list[Refusal]:
     """Why this user may not make these changes: rights that are missing, and rows that are reserved."""
+    return [Refusal(text) for text in dict.fromkeys(text for _, _, text in find_forbidden_rows(request, by_table))]
+
+
+def find_forbidden_rows(request: HttpRequest, by_table: RowDifferences) -> Iterator[tuple[str, Any, str]]:
+    """The rows that this user may not change in this way, as (table, key, why)."""
     # The pages of the rows decide. Commands and jobs have not loaded them.
     admin.autodiscover()
-    refusals: list[Refusal] = []
     for table, rows in by_table.items():
         model_admin: Any = admin.site.get_model_admin(control_plane()[table])
-        opts = model_admin.opts
-        for action in dict.fromkeys(_ACTIONS[row.how] for row in rows):
-            if not getattr(model_admin, f"has_{action}_permission")(request):
-                right = f"{opts.app_label}.{action}_{opts.model_name}"
-                who = describe_groups_with(right)
-                refusals.append(Refusal(f"You may not {action} {opts.verbose_name_plural}: only {who}. Ask one."))
+        opts, missing = model_admin.opts, {}
+        for how in dict.fromkeys(row.how for row in rows):
+            if not getattr(model_admin, f"has_{(action := _ACTIONS[how])}_permission")(request):
+                who = describe_groups_with(f"{opts.app_label}.{action}_{opts.model_name}")
+                missing[how] = f"You may not {action} {opts.verbose_name_plural}: only {who}. Ask one."
+        yield from ((table, row.pk, missing[row.how]) for row in rows if row.how in missing)
         contents = {(row.pk, at): content for row in rows for at, content in enumerate(row[1:]) if content is not None}
-        refusals += list_refusals(model_admin, request, compile_rows(table, contents).rows)
-    return list(dict.fromkeys(refusals))
+        for row in compile_rows(table, contents).rows:
+            if text := model_admin.find_refusal(request, row):
+                yield table, row.pk, text
 
 
 def refusals_of(findings: Iterable[Finding]) -> list[Refusal]:

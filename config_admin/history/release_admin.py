@@ -1,13 +1,16 @@
-"""Admin of releases: their changes, and undo."""
+"""Admin of releases: their changes, what differs between two, and undo."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
 
+from django import forms
 from django.apps import apps
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.http import urlencode
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 
 from config_admin.editing import reasons
@@ -20,13 +23,17 @@ from config_admin.editing.confirmation import (
     refusals_of,
     warnings_of,
 )
-from config_admin.editing.links import draft_url, health_url, release_url, row_url
+from config_admin.editing.context import get_editor_context
+from config_admin.editing.fields import Option, PickerInput
+from config_admin.editing.links import draft_url, find_readable_url, health_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.row_diff import build_comparison
-from config_admin.history import compare_releases_page
-from config_admin.history.release_findings import list_release_findings
+from config_admin.health.check import check_touched
+from config_admin.health.diagnosis import RowKey
+from config_admin.health.impact import Impact
+from config_admin.health.stored_findings import CeHealthAcknowledgement, list_new_findings
 from config_admin.releases.audience import find_gradual_release
-from config_admin.releases.diff import RowDifferences, changes_of, compare_wanted, rows_after
+from config_admin.releases.diff import RowDifferences, changes_of, compare_wanted, differences, rows_after
 from config_admin.releases.head import newest
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.queries import NoSuchRelease, release_of
@@ -34,6 +41,7 @@ from config_admin.releases.restore_rows import check_restored_rows
 from config_admin.releases.undo import differences_by_roll_back, revert_release, roll_back, wanted_by_revert
 from config_admin.validation.labels import row_name
 from config_admin.validation.stored_columns import control_plane
+from convengine.engine.text.compare import shorten_line
 from convengine.server.admin_site.missing_rights import RightMissing, require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.read_only import ReadOnlyAdmin
@@ -48,6 +56,48 @@ ORIGIN_LOOKS = dict.fromkeys(Origin.values, "default") | {
 }
 #: Releases that everybody may undo who may change their rows. The others are for configuration administrators.
 UNDONE_BY_EDITORS = frozenset({Origin.ADMIN, Origin.REVERT, Origin.DRAFT})
+#: How many findings are shown, and how many changed rows are checked at once.
+MAX_FINDINGS, MAX_CHECKED = 20, 50
+#: How many of the newest releases are offered to compare; any number may be typed.
+MAX_OFFERED = 100
+_CHANGED_AGAIN = (
+    "Later releases changed these rows again, so this release cannot be undone. Restore single rows instead:"
+)
+
+
+class Pair(NamedTuple):
+    """The two releases, the earlier one first; None is the empty configuration before the first release."""
+
+    before: CeRelease | None
+    after: CeRelease | None
+
+
+class PairForm(forms.Form):
+    """Choose two releases."""
+
+    def __init__(self, data: Mapping[str, Any]) -> None:
+        super().__init__(data)
+        newest_first = CeRelease.objects.order_by("-pk").defer("manifest")
+        offered = [
+            Option(str(release.pk), f"{shorten_line(release.reason, 60)} · {release.made_by}")
+            for release in newest_first[:MAX_OFFERED]
+        ]
+        for name, label in (("before", "From release"), ("after", "To release")):
+            picker = PickerInput(offered, {"class": "ce-number", "inputmode": "numeric"})
+            self.fields[name] = forms.IntegerField(label=label, min_value=0, widget=picker)
+
+    def clean_before(self) -> CeRelease | None:
+        return self._release("before")
+
+    def clean_after(self) -> CeRelease | None:
+        return self._release("after")
+
+    def _release(self, name: str) -> CeRelease | None:
+        number = self.cleaned_data[name]
+        try:
+            return release_of(number) if number else None
+        except NoSuchRelease as error:
+            raise ValidationError(f"{error} The newest is {newest()}.", "NO_SUCH_RELEASE") from error
 
 
 @admin.register(CeRelease)
@@ -63,9 +113,24 @@ class ReleaseAdmin(ReadOnlyAdmin):
 
     @page("compare/", entry=SidebarEntry("Releases", "Compare releases", "The differences between two releases.", 3))
     def compare_view(self, request: HttpRequest) -> HttpResponse:
+        """The two pickers and the differences; without numbers, the changes of the newest release."""
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return compare_releases_page.show(self, request)
+        last = newest()
+        form = PairForm({"before": max(last - 1, 0), "after": last, **request.GET.dict()})
+        context: dict[str, Any] = {"title": "Compare releases", "form": form}
+        if form.is_valid():
+            pair = Pair(form.cleaned_data["before"], form.cleaned_data["after"])
+            before, after = (release.pk if release else 0 for release in pair)
+            context |= {
+                "pair": pair,
+                "comparison": build_comparison(request, differences(before, after)),
+                "other_way_url": compare_url(after, before),
+                "may_go_back": self.has_roll_back_permission(request),
+                "in_force": last,
+                "gradual": find_gradual_release(),
+            }
+        return TemplateResponse(request, "config_admin/compare.html", context)
 
     @admin.display(description="release")
     def version(self, release: CeRelease) -> str:
@@ -101,7 +166,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             "in_force": in_force,
             "gradual": find_gradual_release(),
             "is_newest": release is not None and release.pk == in_force,
-            "to_newest_url": compare_releases_page.compare_url(release.pk, in_force) if release else "",
+            "to_newest_url": compare_url(release.pk, in_force) if release else "",
             "turns_url": turns_url(request.user, release=release.pk) if release else "",
             "effect_url": effect_url(request.user, release.pk) if release else "",
             "what_if_url": what_if_url(request.user, f"release:{release.pk}") if release else "",
@@ -132,7 +197,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 back_url=release_url(config_version),
                 danger=True,
                 reason=f"Roll back to release {config_version}",
-                more_url=compare_releases_page.compare_url(in_force, config_version),
+                more_url=compare_url(in_force, config_version),
             )
             by_table = differences_by_roll_back(config_version)
             return self._ask(request, question, by_table, lambda: roll_back(config_version))
@@ -147,6 +212,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             release = _find_release(config_version)
             wanted, conflicts = wanted_by_revert(config_version)
             by_table, reserved = compare_wanted(wanted), self.find_undo_refusal(request, release)
+            in_the_way = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in conflicts[:SHOWN]]
             question = Question(
                 title=f"Undo release {config_version}",
                 intro=f"Undo the changes of release {config_version} and keep all later changes?",
@@ -156,7 +222,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
                 reason=f"Undo release {config_version}",
                 refusals=[
                     *([Refusal(reserved)] if reserved else list_missing_rights(request, by_table)),
-                    *_in_the_way(conflicts),
+                    *([Refusal(_CHANGED_AGAIN, in_the_way)] if in_the_way else []),
                 ],
             )
             return self._ask(request, question, by_table, lambda: revert_release(config_version))
@@ -179,6 +245,10 @@ class ReleaseAdmin(ReadOnlyAdmin):
         question.require_seen(request, "in_force", in_force, f"Release {in_force} was created meanwhile.")
 
 
+def compare_url(before: int, after: int) -> str:
+    return f"{reverse('admin:config_admin_cerelease_compare')}?{urlencode({'before': before, 'after': after})}"
+
+
 def _find_release(config_version: int) -> CeRelease:
     """Raises Http404."""
     try:
@@ -193,14 +263,6 @@ def _first(entries: Sequence[T], worded: Callable[[str], T]) -> list[T]:
     return [*entries[:SHOWN], *([worded(f"… and {beyond} more.")] if beyond > 0 else [])]
 
 
-def _in_the_way(rows: Sequence[tuple[str, Any]]) -> list[Refusal]:
-    if not rows:
-        return []
-    links = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in rows[:SHOWN]]
-    message = "Later releases changed these rows again, so this release cannot be undone. Restore single rows instead:"
-    return [Refusal(message, links)]
-
-
 def _describe_draft(release: CeRelease) -> dict[str, Any]:
     """The draft that the release published, and who approved it."""
     # Drafts are made above this package.
@@ -212,3 +274,34 @@ def _describe_draft(release: CeRelease) -> dict[str, Any]:
     approvals = draft.reviews.filter(kind="APPROVED", edits_hash=published.edits_hash) if published else ()
     approvers = dict.fromkeys(entry.author_name for entry in approvals if entry.author_name not in draft.editors)
     return {"draft": draft, "draft_url": draft_url(draft.pk), "approvers": ", ".join(approvers)}
+
+
+class ReleaseFinding(NamedTuple):
+    """A finding that exists since the release: its impact, its text, and its row."""
+
+    impact: Impact
+    message: str
+    consequence: str
+    url: str
+
+
+def list_release_findings(request: HttpRequest, config_version: int, by_table: RowDifferences) -> list[ReleaseFinding]:
+    """The open findings about the rows of the release in force, or those that a full check dated to the release."""
+    snapshot, world = get_editor_context(request)
+    changed = [RowKey(table, row.pk) for table, rows in by_table.items() for row in rows if row.after is not None]
+    if snapshot.config_version != config_version or len(changed) > MAX_CHECKED:
+        return [
+            ReleaseFinding(Impact(each.impact), each.message, "", _find_url(request, each.table_name, each.row_pk))
+            for each in list_new_findings(config_version, MAX_FINDINGS)
+        ]
+    marks = {finding.fingerprint(snapshot): finding for finding in check_touched(snapshot, world, changed).findings}
+    accepted = set(CeHealthAcknowledgement.objects.filter(pk__in=marks).values_list("pk", flat=True))
+    open_findings = [finding for mark, finding in marks.items() if mark not in accepted]
+    return [
+        ReleaseFinding(each.impact, each.message, each.consequence, _find_url(request, each.table, each.row))
+        for each in open_findings[:MAX_FINDINGS]
+    ]
+
+
+def _find_url(request: HttpRequest, table: str, pk: Any) -> str:
+    return find_readable_url(request, table, pk) if pk else ""

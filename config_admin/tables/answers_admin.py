@@ -17,14 +17,12 @@ from config_admin.tables.prepared_word import prepare_word
 from config_admin.tables.prompt_template import CePromptTemplate
 from config_admin.tables.response import CeResponse
 from config_admin.tables.verbose import CeVerbose
-from config_admin.validation.common import report_last_fallback
+from config_admin.validation.common import list_fallbacks, report_last_fallback
 from config_admin.validation.draft import Draft, Finding
 from config_admin.validation.relations import sort_properties
 from config_admin.validation.world import World
 from convengine.engine.documents.sections import split_document
 from convengine.engine.text.compare import shorten_line
-from convengine.engine.turn import rows
-from convengine.engine.turn.scope import UNKNOWN, scope_key
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.record_columns import excerpt_column
 from convengine.server.interfaces.turn_reports import turn_reports
@@ -62,7 +60,7 @@ class ResponseAdmin(ScopedAdmin):
 
     def check_together(self, snapshot: Snapshot, leaving: Collection[Any]) -> Sequence[Finding]:
         """The last answers for UNKNOWN / UNKNOWN may not be removed together either."""
-        fallbacks = [row for row in snapshot.enabled_rows(rows.Response) if scope_key(row) == (UNKNOWN, UNKNOWN)]
+        fallbacks = list_fallbacks(snapshot)
         if len(fallbacks) < 2 or not {row.pk for row in fallbacks} <= set(leaving):
             return ()
         return [report_last_fallback(Draft(fallbacks[0], snapshot, World()))]

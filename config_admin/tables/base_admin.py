@@ -10,7 +10,6 @@ from django.db.models import Case, Exists, JSONField, Model, OuterRef, Q, QueryS
 from django.forms import ModelForm
 from django.http import HttpRequest
 from django.utils import formats, timezone
-from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter
 
 from config_admin.editing.change_admin import ChangeAdmin
@@ -27,6 +26,7 @@ from config_admin.health.page import tell_health
 from config_admin.history.history_page import HistoryAdmin
 from config_admin.releases.active import snapshots
 from config_admin.tables.intent import CeIntent
+from config_admin.transfer.page import ExportRowsAdmin
 from config_admin.validation.columns import get_column_spec
 from config_admin.validation.secret_columns import COLUMNS, mask_value
 from convengine.engine.rules.explain import find_row_fault
@@ -100,12 +100,13 @@ class StateFilter(_CodeFilter):
 Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 
 
-class RowAdmin(ChangeAdmin, HistoryAdmin, LiveChecksAdmin, DeletedRowAdmin, WorkspaceReturnAdmin, ModelAdmin):
+class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, DeletedRowAdmin, WorkspaceReturnAdmin):
     """Admin of one configuration table."""
 
     form = RowForm
     change_form_template = "config_admin/change_form.html"
     change_list_template = "config_admin/change_list.html"
+    actions = (*ChangeAdmin.actions, "export_selected")
     save_as = True
     #: On a phone each row is a card: this many are as long as a page may be.
     list_per_page = 15

@@ -246,7 +246,8 @@ class CeOutputSchema(ScopedRow):
     """A form: what must be known before the flow can go on."""
 
     save_checks = SaveChecks(
-        form=(_check_shape, _check_reserved_names),
+        form=(_check_shape,),
+        change=(_check_reserved_names,),
         fit=(
             _check_kinds,
             _check_prompt,

@@ -118,7 +118,7 @@ class _ToolPartAdmin(RowAdmin):
     group: ClassVar[ToolGroup]
     fixed_fields = ("tool",)
     save_as = False
-    actions = ()
+    actions = ("export_selected",)
     list_filter = ()
     list_select_related = ("tool",)
     ordering = ("tool__tool_code",)

@@ -1,6 +1,6 @@
 """Import a document as one release, or not at all."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -84,7 +84,8 @@ def _write_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: P
 
     Raises ImportRefused if the new plan has errors.
     """
-    with change_set(Origin.IMPORT, author, reason) as change:
+    # What is judged as the forms of the rows do it counts as their change, which editors may undo.
+    with change_set(Origin.ADMIN if plan.document.judge else Origin.IMPORT, author, reason) as change:
         # From here on nobody else can make a release. If somebody made one since the check, check again.
         if lock_content() != plan.content_hash:
             plan = plan_import(plan.document, rest=rest, progress=progress)
@@ -106,17 +107,13 @@ def add_document(document: Document, *, author: Author, reason: str) -> ImportRe
     """Import the rows of a document as new rows. Raises ImportRefused when one exists already."""
     with change_set(Origin.IMPORT, author, reason) as change:
         result = import_document(document, author=author, reason=reason)
-        result.plan.findings.extend(_find_existing_rows(result.plan))
+        for table, pk in (
+            (table, row.pk) for table, rows in result.plan.differences.items() for row in rows if row.before
+        ):
+            if pk not in document.deleted.get(table, ()):
+                message = f"Row {pk} already has this name. Choose another name."
+                finding = Finding("DUPLICATE", Severity.ERROR, table, pk, None, message)
+                result.plan.findings.append(LocatedFinding(row_name(table, pk), finding))
         if result.plan.is_refused:
             raise ImportRefused(result.plan)
     return replace(result, release=change.release)
-
-
-def _find_existing_rows(plan: Plan) -> Iterator[LocatedFinding]:
-    """An error for each row that would change an existing one."""
-    for table, rows in plan.differences.items():
-        for row in rows:
-            if row.before is not None and row.pk not in plan.document.deleted.get(table, ()):
-                message = f"Row {row.pk} already has this name. Choose another name."
-                finding = Finding("DUPLICATE", Severity.ERROR, table, row.pk, None, message)
-                yield LocatedFinding(row_name(table, row.pk), finding)

@@ -232,17 +232,14 @@ def _read_ancestry(value: Json) -> tuple[str, list[Ancestor]]:
             case None:
                 return "", []
             case {"checksum": str(checksum), "contents": list(contents)}:
-                return checksum, [_read_ancestor(each) for each in contents]
+                pairs = [
+                    (each, {}) if isinstance(each, str) else (each["content"], each["numbers"]) for each in contents
+                ]
+                if all(isinstance(content, str) for content, _ in pairs):
+                    return checksum, [Ancestor(content, read_numbers(numbers)) for content, numbers in pairs]
     except (TypeError, ValueError, KeyError, AttributeError):
         pass
     raise FileRefused("ancestry", "is damaged. Export again, or leave ancestry and base out.")
-
-
-def _read_ancestor(value: Json) -> Ancestor:
-    content, numbers = (value, {}) if isinstance(value, str) else (value["content"], value["numbers"])
-    if not isinstance(content, str):
-        raise ValueError
-    return Ancestor(content, read_numbers(numbers))
 
 
 def _read_rows(name: str, rows: Json, lines: Mapping[int, int], locate: Callable[[str, int], str]) -> list[FileRow]:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
+from config_admin.validation.draft import Finding
 from config_admin.validation.labels import table_title
 from convengine.json_value import Json
 
@@ -157,6 +158,8 @@ class Document:
     sections: Mapping[str, Sequence[FileRow]] = field(default_factory=dict)
     #: The keys of further rows to delete, by table.
     deleted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    #: Finds what its user may not change, in each plan that is made of it.
+    judge: Callable[[Any], Iterable[Finding]] | None = None
 
     @property
     def count(self) -> int:

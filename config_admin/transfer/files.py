@@ -126,6 +126,7 @@ def export_configuration(
     config_version: int | None = None,
     *,
     tables: Collection[str] = (),
+    keys: Collection[Any] | None = None,
     form: str = YAML,
     with_base: bool = True,
     sections: Mapping[str, Json] = MappingProxyType({}),
@@ -134,7 +135,8 @@ def export_configuration(
 
     In a draft that is the configuration of the draft.
 
-    `tables`: only these. `with_base`: a bundle names the release. `sections`: what a bundle has beside its tables.
+    `tables`: only these. `keys`: only these rows of one table. `with_base`: a bundle names the release. `sections`:
+    what a bundle has beside its tables.
 
     Raises NoSuchRelease, and ValueError for CSV of other than one table, and for a text that no
     workbook can hold.
@@ -144,6 +146,9 @@ def export_configuration(
     # A file from a draft is based on the release below it: so it takes along what the draft changes.
     version = get_released_head().config_version if config_version is None else config_version
     contents = load_current_contents() if config_version is None else load_contents(version)
+    if keys is not None:
+        [table] = tables
+        contents = contents | {table: {pk: row for pk, row in contents[table].items() if pk in keys}}
     base = BaseRelease(version, content_hash_of(version)) if with_base else None
     if form == CSV:
         [table] = tables

@@ -185,6 +185,7 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
         errors += find_taken_back(wanted, plan.existing)
     elif plan.base and not (plan.document.merges or plan.document.overwrites):
         errors += find_lost_changes(wanted, plan.existing, plan.base)
+    errors += plan.document.judge(plan) if plan.document.judge else ()
     plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in errors]
 
 

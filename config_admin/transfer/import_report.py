@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from config_admin.releases.diff import RowDifferences
-from config_admin.releases.tree import Content, RowDifference
+from config_admin.releases.tree import Content
 from config_admin.transfer.apply_import import ImportResult
 from config_admin.transfer.import_plan import LocatedFinding, Plan
 from config_admin.transfer.natural_keys import get_key
@@ -140,14 +140,12 @@ def describe_differences(differences: RowDifferences) -> Iterator[str]:
     for table, rows in differences.items():
         counts = Counter(row.how for row in rows)
         yield f"{table_title(table)}: {', '.join(f'{counts[how]} {how}' for how in _SIGNS)}"
-        ordered = sorted(rows, key=lambda row: list(_SIGNS).index(row.how))
-        yield from _shorten_list([_describe_difference(table, row) for row in ordered])
-
-
-def _describe_difference(table: str, row: RowDifference) -> str:
-    content = row.after if row.after is not None else row.before
-    labels = ", ".join(column_label(table, name) for name in row.fields)
-    return f"{_SIGNS[row.how]} {describe_row(table, content or {})}{f' (changed: {labels})' if labels else ''}"
+        lines: list[str] = []
+        for row in sorted(rows, key=lambda row: list(_SIGNS).index(row.how)):
+            labels = ", ".join(column_label(table, name) for name in row.fields)
+            name = describe_row(table, row.after or row.before or {})
+            lines.append(f"{_SIGNS[row.how]} {name}{f' (changed: {labels})' if labels else ''}")
+        yield from _shorten_list(lines)
 
 
 def describe_row(table: str, row: Content) -> str:

@@ -5,7 +5,7 @@ them, too, so that every installation serves them.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from django.core.validators import RegexValidator
@@ -110,7 +110,14 @@ def _build_row(table: str, *, is_partial: bool = False) -> Json:
     }
     if is_partial:
         return {**row, "properties": {name: _suggest(column) for name, column in row["properties"].items()}}
-    return {**row, "required": list(_list_required(table)), "additionalProperties": False}
+    # Never an id that only numbers the rows.
+    named = {name: column for name, column in columns.items() if name != key_of(table) or name in key.columns}
+    required = [
+        name
+        for name, column in named.items()
+        if get_column_spec(column).required or not (column.null or column.has_default() or column.blank)
+    ]
+    return {**row, "required": required, "additionalProperties": False}
 
 
 def _suggest(column: Json) -> Json:
@@ -118,15 +125,6 @@ def _suggest(column: Json) -> Json:
     about = {name: column[name] for name in ("title", "description") if name in column}
     rest = {name: value for name, value in column.items() if name not in about}
     return {**about, "anyOf": [rest, {}]}
-
-
-def _list_required(table: str) -> Iterator[str]:
-    """The columns that a row of a file must have; never an id that only numbers the rows."""
-    for name, column in list_file_columns(table).items():
-        is_id = name == key_of(table) and name not in get_key(table).columns
-        may_be_missing = column.null or column.has_default() or column.blank
-        if not is_id and (get_column_spec(column).required or not may_be_missing):
-            yield name
 
 
 def _build_column(table: str, name: str, column: "models.Field[Any, Any]") -> Json:

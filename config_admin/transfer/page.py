@@ -9,17 +9,20 @@ from functools import partial
 from typing import Any, TypeGuard
 
 from django import forms
-from django.contrib import messages
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied, ValidationError
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
+from unfold.admin import ModelAdmin
 
 from config_admin.editing import reasons
 from config_admin.editing.links import release_url
 from config_admin.editing.request_change_set import UNCHANGED, describe_saved_draft
 from config_admin.editing.row_diff import changed_row
+from config_admin.releases.change_set import get_content_hash
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
@@ -29,13 +32,15 @@ from config_admin.transfer.files import (
     CSV,
     FORMATS,
     READING_OPTIONS,
+    XLSX,
     YAML,
     export_configuration,
     read_bytes,
 )
-from config_admin.transfer.import_plan import Plan, Progress, ignore_progress
+from config_admin.transfer.import_plan import Progress, ignore_progress
 from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
+from config_admin.transfer.row_by_row import limit_document, may_change_rows
 from config_admin.validation.labels import table_title
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.rows import ROW_TYPES
@@ -118,18 +123,22 @@ def show(model_admin: Any, request: HttpRequest) -> HttpResponseBase:
     """The page: exports, and the form for a file to import."""
     if not model_admin.has_view_permission(request):
         raise PermissionDenied
-    context = {"form": FileForm(), "may_import": request.user.has_perm(IMPORT)}
+    is_own = not request.user.has_perm(IMPORT)
+    may_import = not is_own or may_change_rows(request)
+    context: dict[str, Any] = {"form": FileForm(), "may_import": may_import, "is_own": is_own}
     if request.method == "POST":
-        require_right(request, IMPORT)
+        if not may_import:
+            require_right(request, IMPORT)
         reasons.require_reason(request, consent=("apply",))
         context["form"] = form = FileForm(request.POST, request.FILES)
         if form.is_valid():
-            work = partial(_run_import, form, request.user, reasons.read_reason(request), "apply" in request.POST)
+            work = partial(_run_import, form, request, is_own)
             if NDJSON in request.headers.get("Accept", ""):
                 return _stream_progress(model_admin, request, context, work)
             outcome = work(ignore_progress)
             if _is_imported(outcome):
-                return _redirect_imported(request, outcome)
+                (messages.success if outcome.release else messages.info)(request, _describe_import(outcome))
+                return HttpResponseRedirect(release_url(outcome.release.pk) if outcome.release else request.path)
             context |= _describe_outcome(request, form, outcome)
     return _render_page(model_admin, request, context)
 
@@ -177,43 +186,74 @@ def export(model_admin: Any, request: HttpRequest) -> HttpResponse:
         messages.error(request, str(error))
         return HttpResponseRedirect("../")
     stem = request.GET["table"] if form == CSV else f"configuration-{release}" if release else "configuration"
-    name = f"{stem}.{form}"
-    return HttpResponse(
-        data, content_type=CONTENT_TYPES[form], headers={"Content-Disposition": f'attachment; filename="{name}"'}
-    )
+    return _answer_file(data, stem, form)
 
 
-def _run_import(form: FileForm, user: Any, reason: str, apply: bool, progress: Progress) -> Outcome:
-    """Check the file and, if confirmed and allowed, import it."""
-    rest = form.cleaned_data["rest"]
+class ExportRowsAdmin(ModelAdmin):
+    """Lists offer their ticked rows as a workbook, to be changed and imported."""
+
+    @admin.action(description="Export selected, to change and import them", permissions=["change"])
+    def export_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse | None:
+        table, keys = self.opts.db_table, set(queryset.order_by().values_list("pk", flat=True))
+        try:
+            data = export_configuration(tables=[table], keys=keys, form=XLSX)
+        except ValueError as error:
+            messages.error(request, str(error))
+            return None
+        return _answer_file(data, table, XLSX)
+
+
+def _answer_file(data: bytes, stem: str, form: str) -> HttpResponse:
+    headers = {"Content-Disposition": f'attachment; filename="{stem}.{form}"'}
+    return HttpResponse(data, content_type=CONTENT_TYPES[form], headers=headers)
+
+
+def _run_import(form: FileForm, request: HttpRequest, is_own: bool, progress: Progress) -> Outcome:
+    """Check the file and, if confirmed and allowed, import it.
+
+    `is_own`: as the forms of the rows would; nobody changes what they did not see.
+    """
+    apply = "apply" in request.POST and not (is_own and request.POST.get("seen") != get_content_hash())
+    user: Any = request.user
+    reason, rest = reasons.read_reason(request), form.cleaned_data["rest"]
     try:
-        return run_import(form.document(), apply=apply, author=user, reason=reason, rest=rest, progress=progress)
+        document = limit_document(form.document(), request) if is_own else form.document()
+        return run_import(document, apply=apply, author=user, reason=reason, rest=rest, progress=progress)
     except (FileRefused, ImportFailed) as error:
         return str(error)
 
 
 def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Outcome) -> dict[str, Any]:
-    """The context of the page about a file that was not imported; why it was refused is an error of the form."""
+    """The context of the page about a file that was not imported, with at most `SHOWN` entries of each list.
+
+    Why the file was refused is an error of the form.
+    """
     if isinstance(outcome, str):
         form.add_error("file", outcome.split("\n"))
         return {}
+    plan, given = outcome.plan, form.cleaned_data
+    rows = [(table, row) for table, of_table in plan.differences.items() for row in of_table]
+    changed = [(row, changed_row(table, row)) for table, row in rows[:SHOWN]]
     return {
-        **_describe_plan(outcome.plan),
-        "packed": base64.b64encode(zlib.compress(form.cleaned_data["data"])).decode(),
-        "name": form.cleaned_data["name"],
-        "codes": {error.finding.code for error in outcome.plan.errors},
-        "reason": reasons.read_reason(request) or f"Import of {form.cleaned_data['name']}",
+        "plan": plan,
+        "counts": [
+            (table_title(table), *(counts[how] for how in ("added", "changed", "removed")))
+            for table, of_table in plan.differences.items()
+            if (counts := Counter(row.how for row in of_table))
+        ],
+        # A new row has no page.
+        "changed": [each if row.before is not None else each._replace(url="") for row, each in changed],
+        "more_rows": max(len(rows) - SHOWN, 0),
+        "lists": [
+            (title, kind, lines[:SHOWN], max(len(lines) - SHOWN, 0)) for title, kind, lines in list_sections(plan)
+        ],
+        "packed": base64.b64encode(zlib.compress(given["data"])).decode(),
+        "name": given["name"],
+        "codes": {error.finding.code for error in plan.errors},
+        "reason": reasons.read_reason(request) or f"Import of {given['name']}",
         "reason_missing": reasons.describe_missing_reason(request),
+        "has_news": request.POST.get("seen", plan.content_hash) != plan.content_hash,
     }
-
-
-def _redirect_imported(request: HttpRequest, done: ImportResult) -> HttpResponse:
-    """Tell the user what was imported, and go to its release, or back to the page if there is none."""
-    if done.release is None:
-        messages.info(request, _describe_import(done))
-        return HttpResponseRedirect(request.path)
-    messages.success(request, _describe_import(done))
-    return HttpResponseRedirect(release_url(done.release.pk))
 
 
 def _describe_import(done: ImportResult) -> str:
@@ -226,24 +266,3 @@ def _describe_import(done: ImportResult) -> str:
     if done.release is None:
         return f"Imported. {describe_saved_draft()}{omitted}"
     return f"Imported as release {done.release.pk}. Every conversation uses it from its next message on.{omitted}"
-
-
-def _describe_plan(plan: Plan) -> dict[str, Any]:
-    """A plan as the page shows it, with at most `SHOWN` entries of each list."""
-    differences = plan.differences
-    rows = [(table, row) for table, rows in differences.items() for row in rows]
-    changed = [(row, changed_row(table, row)) for table, row in rows[:SHOWN]]
-    return {
-        "plan": plan,
-        "counts": [
-            (table_title(table), *(counts[how] for how in ("added", "changed", "removed")))
-            for table, of_table in differences.items()
-            if (counts := Counter(row.how for row in of_table))
-        ],
-        # A new row has no page.
-        "changed": [each if row.before is not None else each._replace(url="") for row, each in changed],
-        "more_rows": max(len(rows) - SHOWN, 0),
-        "lists": [
-            (title, kind, lines[:SHOWN], max(len(lines) - SHOWN, 0)) for title, kind, lines in list_sections(plan)
-        ],
-    }

@@ -50,6 +50,8 @@ class MatchedRows:
     conversions: dict[tuple[str, Any], Sequence[Change]] = field(default_factory=dict)
     #: Rows whose id is taken, with their new id: (table, id of the file) -> new id.
     renumbered: dict[tuple[str, int], int] = field(default_factory=dict)
+    #: New rows whose number is not the file's choice, as (table, number).
+    numbered: set[tuple[str, int]] = field(default_factory=set)
 
 
 def match_rows(document: Document, existing: Contents, new_id: NewId, base: Base | None = None) -> MatchedRows:
@@ -223,7 +225,7 @@ class _Table:
             elif self.base and pk is not None:
                 pk = self._find_number(pk, values)
             elif pk is None:
-                pk = self.matches[number] if number in self.matches else self.new_id(self.table)
+                pk = self.matches[number] if number in self.matches else self._number_row()
         if pk in self.taken:
             first = self.placed.origins[self.table, pk]
             raise self._refuse_row("DUPLICATE", self.key, f"{first} is the same row. Remove one of them.", pk)
@@ -249,10 +251,15 @@ class _Table:
             return values[self.key]
         pk = self.by_name.get(name)
         if pk is None:
-            pk = self.by_name[name] = self.new_id(self.table)
+            pk = self.by_name[name] = self._number_row()
         if self.table == TOOL:
             self.codes[name] = pk
         return pk
+
+    def _number_row(self) -> int:
+        number = self.new_id(self.table)
+        self.placed.numbered.add((self.table, number))
+        return number
 
     def _match_foreign_row(self, pk: Any, values: Content, *, is_upsert: bool) -> Any:
         """The key for a row of another system: that of the equal row here, its own if that is free, else a new one.
@@ -260,12 +267,13 @@ class _Table:
         An upsert replaces the row of its id if that belongs to the same intent and state.
         """
         content = self._complete_row(None, values)
+        stored, scope = self.existing.get(pk), [name for name in SCOPE if name in content]
         if candidates := self.same.get(_encode_content(content, self.key)):
             target_pk = candidates.pop()
-        elif is_upsert and pk not in self.taken and self._has_same_scope(pk, content):
+        elif is_upsert and pk not in self.taken and stored and scope and all(stored[at] == content[at] for at in scope):
             target_pk = pk
         elif pk is None or pk in self.existing or pk in self.taken:
-            target_pk = self.new_id(self.table)
+            target_pk = self._number_row()
         else:
             target_pk = pk
         if pk is not None and target_pk != pk:
@@ -281,11 +289,6 @@ class _Table:
         if own_number != number:
             self.placed.renumbered[self.table, number] = own_number
         return own_number
-
-    def _has_same_scope(self, pk: Any, content: Content) -> bool:
-        stored = self.existing.get(pk)
-        columns = [name for name in SCOPE if name in content]
-        return stored is not None and bool(columns) and all(stored[name] == content[name] for name in columns)
 
     def _complete_row(self, pk: Any, values: Content) -> Content:
         """All columns of the row: as given, else as stored, else, and in a replaced table, their default."""

@@ -9,7 +9,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -142,14 +142,7 @@ def _read_row(table: str, names: Sequence[str], line: Line) -> FileRow:
     if any(cells[len(names) :]):
         raise FileRefused(where, f"has {len(cells)} cells below {len(names)} column{pluralize(len(names))}.")
 
-    def read_cell(pair: tuple[str, str]) -> tuple[str, Json]:
-        name, cell = pair
-        try:
-            return name, _read_cell(columns[name], cell)
-        except ValueRefused as error:
-            raise FileRefused(f"{where}, {name}", str(error)) from None
-
-    values = read_all(zip(names, cells, strict=False), read_cell)
+    values = read_all(zip(names, cells, strict=False), partial(_read_cell, where, columns))
     return FileRow({name: value for name, value in values if value is not None or columns[name].null}, where)
 
 
@@ -162,8 +155,11 @@ def _write_cell(column: "models.Field[Any, Any]", value: Json) -> Cell:
     return cell
 
 
-def _read_cell(column: "models.Field[Any, Any]", cell: str) -> Json:
+def _read_cell(where: str, columns: Mapping[str, Any], pair: tuple[str, str]) -> tuple[str, Json]:
+    (name, cell), column = pair, columns[pair[0]]
     if not cell:
-        return "" if isinstance(column, (models.CharField, models.TextField)) and not column.null else None
-    text = cell[1:] if cell.startswith("'") else cell
-    return parse_text(column, text)
+        return name, "" if isinstance(column, (models.CharField, models.TextField)) and not column.null else None
+    try:
+        return name, parse_text(column, cell.removeprefix("'"))
+    except ValueRefused as error:
+        raise FileRefused(f"{where}, {name}", str(error)) from None

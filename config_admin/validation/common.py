@@ -1,7 +1,7 @@
 """Checks that many tables share: scope, codes, priority, choices, order among neighbours."""
 
 import re
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any
 
 from config_admin.validation import relations
@@ -178,11 +178,15 @@ def make_shadowing_check(*contested: str, finding_code: str = "SHADOWED_ROW") ->
     return check_shadowing
 
 
+def list_fallbacks(snapshot: Snapshot) -> Sequence[rows.Response]:
+    """The enabled answers for UNKNOWN / UNKNOWN, the first choice first."""
+    return snapshot.index(rows.Response, scope_key, relations.rank).get((UNKNOWN, UNKNOWN), ())
+
+
 def is_last_fallback(snapshot: Snapshot, row: rows.Response) -> bool:
     """True when the stored row is the only enabled answer for UNKNOWN / UNKNOWN."""
     stored = snapshot.row(rows.Response, row.pk)
-    fallbacks = snapshot.index(rows.Response, scope_key, relations.rank).get((UNKNOWN, UNKNOWN), ())
-    return stored is not None and [other.pk for other in fallbacks] == [row.pk]
+    return stored is not None and [other.pk for other in list_fallbacks(snapshot)] == [row.pk]
 
 
 def report_last_fallback(draft: Draft[rows.Response]) -> Finding:

@@ -87,6 +87,8 @@ class SaveChecks(NamedTuple):
 
     #: Is the row well formed by itself?
     form: tuple[Check, ...] = ()
+    #: Is the step from the stored row to this one allowed?
+    change: tuple[Check, ...] = ()
     #: Does a well-formed row fit the others?
     fit: tuple[Check, ...] = ()
     #: Checks of how a row fits the others that are slow in large configurations.

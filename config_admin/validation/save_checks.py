@@ -26,9 +26,8 @@ def check_row(
     own: SaveChecks = model.save_checks
     draft = Draft(row, snapshot, world, replaces)
     findings: list[Finding] = []
-    slow = own.slow if with_slow_checks else ()
-    kinds = ((check_types,), (check_columns, *own.form), (check_references, check_recommended, *own.fit, *slow))
-    for checks in kinds:
+    fit = (check_references, check_recommended, *own.fit, *(own.slow if with_slow_checks else ()))
+    for checks in ((check_types,), (check_columns, *own.form, *own.change), fit):
         findings += [finding for check in checks for finding in check(draft)]
         if any(finding.is_error for finding in findings):
             break
@@ -43,14 +42,9 @@ def check_delete(row: Row, snapshot: Snapshot) -> list[Finding]:
         name = (
             row.tool_code if isinstance(row, rows.Tool) else f"rule {row.pk}" if isinstance(row, rows.Rule) else row.pk
         )
-        findings.append(
-            draft.error(
-                "IN_USE",
-                None,
-                f"{len(naming)} {'row refers' if len(naming) == 1 else 'rows refer'} to {name}: "
-                f"{format_references(naming)}. Disable it instead, or change those rows first.",
-            )
-        )
+        count = f"{len(naming)} {'row refers' if len(naming) == 1 else 'rows refer'}"
+        remedy = "Disable it instead, or change those rows first."
+        findings.append(draft.error("IN_USE", None, f"{count} to {name}: {format_references(naming)}. {remedy}"))
     if isinstance(row, rows.Response) and is_last_fallback(snapshot, row):
         findings.append(report_last_fallback(Draft(row, snapshot, World())))
     return findings

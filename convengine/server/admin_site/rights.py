@@ -79,7 +79,7 @@ TASKS = (
         _see("config_admin", ["cerelease", "cegradualrelease"]),
     ),
     Task(
-        "Change the configuration and settings, enable and disable rows, restore versions, undo releases, test",
+        "Change the configuration and settings, import rows, switch them, restore versions, undo releases, test",
         (ANALYST, CONFIG_ADMIN),
         _rights("config_admin", _EDIT, _ROWS),
     ),

@@ -10,7 +10,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from config_admin import models as m
-from config_admin.history.compare_releases_page import compare_url
+from config_admin.history.release_admin import compare_url
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import address, newest, send_again
 from tests.config_admin.builders import new, rules

@@ -14,7 +14,7 @@ from config_admin.health.check import check_all
 from config_admin.health.diagnosis import Diagnosis, make_diagnosis
 from config_admin.health.stored_findings import store_findings
 from config_admin.health.survey import Survey
-from config_admin.history import release_findings
+from config_admin.history import release_admin
 from config_admin.releases import head
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
@@ -44,7 +44,7 @@ def find_every_kind(survey: Survey) -> Iterator[Diagnosis]:
 
 @pytest.fixture
 def answer(monkeypatch: pytest.MonkeyPatch) -> m.CeResponse:
-    for module, name in ((home, "NEWEST_FINDINGS"), (page, "SHOWN"), (release_findings, "SHOWN")):
+    for module, name in ((home, "NEWEST_FINDINGS"), (page, "SHOWN"), (release_admin, "MAX_FINDINGS")):
         monkeypatch.setattr(module, name, MOST)
     monkeypatch.setattr("config_admin.drafts.sections.SHOWN", MOST)
     monkeypatch.setattr(check, "CHECKS", (check.Check("all", find_every_kind, frozenset({"ce_response"})),))
@@ -69,7 +69,7 @@ def test_home_health_and_the_release_show_all(
     ada: Client, answer: m.CeResponse, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     raise_findings(answer)
-    monkeypatch.setattr(release_findings, "MAX_CHECKED", 0)
+    monkeypatch.setattr(release_admin, "MAX_CHECKED", 0)
 
     assert list_missing(ada.get("/admin/").content.decode()) == []
     assert list_missing(open_finished_check(ada)) == []

@@ -7,13 +7,19 @@ from django.test import Client
 from django.urls import reverse
 
 from config_admin import models as m
+from config_admin.editing.links import release_url
+from config_admin.health.check import check_all
+from config_admin.health.stored_findings import store_findings
+from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.models import Origin
+from config_admin.validation.world import World
 from tests.config_admin.admin.pages import a_response, address, newest, read_message
 from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
 WHY = {"reason": "It was better before"}
+UNANSWERED = "This leads to intent LOAN, state LATER, which has no answer."
 
 
 def way_back(name: str, version: int) -> str:
@@ -264,3 +270,21 @@ def test_releases_are_neither_made_nor_changed_by_hand(ada: Client) -> None:
 
 def test_a_release_that_never_was_is_not_found(ada: Client) -> None:
     assert ada.get(way_back("roll_back", 4711)).status_code == 404
+
+
+def test_a_state_without_an_answer_is_told_on_the_page_of_its_release(ada: Client) -> None:
+    with change_set():
+        make(m.CeIntent)
+        make(m.CeRule, state_code="ANY", action_value="LATER")
+    made = snapshots.current().config_version
+    page = ada.get(release_url(made)).content.decode()
+
+    assert "Findings of this release" in page
+    assert UNANSWERED in page
+
+    snapshot = snapshots.current()
+    store_findings(check_all(snapshot, World()), snapshot)
+    with change_set():
+        make(m.CeIntent, intent_code="CARD")
+    assert UNANSWERED in ada.get(release_url(made)).content.decode()
+    assert UNANSWERED not in ada.get(release_url(made + 1)).content.decode()

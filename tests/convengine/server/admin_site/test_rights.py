@@ -109,7 +109,7 @@ OWN = {
 }
 #: The same where something is sent.
 OWN_TO_SEND = OWN | {
-    "config_admin_cerelease_transfer": "config_admin.import_configuration",
+    "config_admin_cerelease_transfer": "config_admin.add_cerule",
     "audit_ceaudit_inbox": "config_admin.add_ceintentclassifier",
 }
 #: Of the tables of the configuration, those whose pages are opened; the others' are refused in the same way, and open

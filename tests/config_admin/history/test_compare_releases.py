@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from config_admin import models as m
 from config_admin.editing import row_diff
-from config_admin.history.compare_releases_page import compare_url
+from config_admin.history.release_admin import compare_url
 from config_admin.releases.change_set import change_set
 from tests.config_admin.admin.pages import a_response, address, newest
 from tests.config_admin.builders import make
