@@ -39,7 +39,6 @@ def page_context(
     conversation: CeConversation | uuid.UUID | None = None,
     turn_no: int | None = None,
 ) -> dict[str, Any]:
-    """The context of an admin page, with the breadcrumbs of its conversation or turn."""
     opts = (CeConversation if turn_no is None else CeConversationHistory)._meta
     request.ce_place = reverse(f"admin:{opts.app_label}_{opts.model_name}_changelist")  # type: ignore[attr-defined]
     if conversation is None:

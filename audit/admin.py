@@ -187,7 +187,6 @@ class TurnRowAdmin(ByConversation):
     time = value_column("at", "time")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Without stages."""
         rows: QuerySet[Any] = super().get_queryset(request).exclude(kind=CeTurnIndex.STAGE)
         return rows
 
@@ -197,7 +196,6 @@ class TurnRowAdmin(ByConversation):
 
     @admin.display(description="decision")
     def decision(self, row: CeTurnIndex) -> str:
-        """What the row decided."""
         return role_label(row.role)
 
     @admin.display(description="row")

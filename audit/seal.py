@@ -70,14 +70,11 @@ class Parts(NamedTuple):
 
     @property
     def removable(self) -> Sequence[bytes]:
-        """The bytes of each of PARTS."""
         return self.header, self.words, *self.document, self.recording
 
 
 @dataclass(frozen=True)
 class Seal:
-    """A seal as it is stored."""
-
     #: The hash of the seal before this one.
     previous: bytes
     hash: bytes

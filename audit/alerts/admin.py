@@ -104,8 +104,6 @@ class SilencePages(PagesAdmin):
 
 @admin.register(CeAlertRule)
 class AlertRuleAdmin(SilencePages):
-    """Rules with what they do at the moment."""
-
     change_form_template = "audit/alert_rule.html"
     form = AlertRuleForm
     list_display = ("title", "status_label", "sentence", "repeat_hours", "changed_by", "changed_at")
@@ -138,7 +136,6 @@ class AlertRuleAdmin(SilencePages):
 
     @badge_column(STATUS_BADGES, "status")
     def status_label(self, rule: Any) -> tuple[str, str]:
-        """What it does at the moment."""
         return _name_status(rule)
 
     @admin.display(description="rule")
@@ -231,7 +228,6 @@ class AlertAdmin(SilencePages, ReadOnlyAdmin):
     ordering = ("-alert_id",)
 
     def find_rule(self, pk: int) -> CeAlertRule:
-        """Of an alert that fires."""
         return find_rule(get_object_or_404(CeAlert, pk=pk))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:

@@ -41,8 +41,6 @@ class Episode:
 
 @dataclass(frozen=True)
 class Simulation:
-    """What a rule would have done."""
-
     days: int
     episodes: Sequence[Episode]
     #: The most extreme value with enough turns; None if no hour had enough.

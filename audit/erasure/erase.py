@@ -98,8 +98,6 @@ class NothingToErase(ValueError):
 
 @dataclass(frozen=True)
 class EraseOrder:
-    """Who erases, and why."""
-
     by: str
     reason: str
 

@@ -113,7 +113,6 @@ def _conversation_columns(row: CeConversation) -> dict[str, Any]:
 
 
 def _event_document(event: StoredEvent) -> dict[str, Any]:
-    """An event with its payload as it is stored."""
     return {
         "seq": event.seq,
         "stage": event.stage,

@@ -51,7 +51,6 @@ _COLUMNS = ("history_id", "user_input", "created_at", "conversation__workspace_i
 
 
 def read_messages(kind: str, since: datetime) -> Iterator[Message]:
-    """The newest messages of a kind."""
     return _READERS[Kind(kind)](since)
 
 
@@ -168,7 +167,6 @@ _READERS: Mapping[Kind, Callable[[datetime], Iterator[Message]]] = {
 
 
 def _list_turn_ids(stages: Iterable[Any], since: datetime, most: int) -> list[UUID]:
-    """The newest turns with one of the stages."""
     entries = CeTurnIndex.objects.filter(kind=CeTurnIndex.STAGE, value__in=list(map(str, stages)), at__gte=since)
     return list(dict.fromkeys(entries.order_by("-at").values_list("turn_id", flat=True)[:most]))
 

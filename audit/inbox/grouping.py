@@ -50,8 +50,6 @@ class Message:
 
 @dataclass
 class Wording:
-    """Messages with the same words."""
-
     words: str
     messages: list[Message] = field(default_factory=list)
 
@@ -147,7 +145,6 @@ def group_by_subject(messages: Iterable[Message]) -> list[WordingGroup]:
 
 
 def _list_wordings(messages: Sequence[Message]) -> list[Wording]:
-    """Messages by their words."""
     words_of = {text: normalise(text) for text in {message.text for message in messages}}
     by_words: dict[str, Wording] = {}
     for message in messages:

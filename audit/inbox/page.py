@@ -83,8 +83,6 @@ class Link(NamedTuple):
 
 
 class Tab(NamedTuple):
-    """A kind, and its open groups."""
-
     kind: str
     label: str
     groups: int
@@ -95,8 +93,6 @@ class Tab(NamedTuple):
 
 @dataclass(frozen=True)
 class GroupLine:
-    """A group as the page shows it."""
-
     group: CeInboxGroup
     title: str
     #: True for the words of a user.

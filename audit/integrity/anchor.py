@@ -50,8 +50,6 @@ ANCHOR = Source("ANCHOR_MISSING", "ANCHOR_DIFFERS", "anchor")
 
 
 class ChainEnd(NamedTuple):
-    """The recorded end of a chain."""
-
     kind: str
     conversation_id: uuid.UUID
     number: int

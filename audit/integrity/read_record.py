@@ -81,8 +81,6 @@ def _read_with_index(rows: QuerySet[CeConversationHistory]) -> list[Row]:
 
 @dataclass
 class Ledger:
-    """The genuine entries of the ledger."""
-
     entries: list[CeLedger]
 
     @classmethod

@@ -36,8 +36,6 @@ class UnknownConversation(LookupError):
 
 @dataclass
 class Report:
-    """What was verified, and the findings."""
-
     conversations: int = 0
     turns: int = 0
     #: Erased turns.
@@ -70,14 +68,12 @@ class Report:
         self.findings += other.findings[: MAX_FINDINGS - len(self.findings)]
 
     def add_findings(self, findings: Iterable[IntegrityFinding]) -> None:
-        """Add findings about other tables."""
         for finding in findings:
             self.damaged += 1
             if len(self.findings) < MAX_FINDINGS:
                 self.findings.append(finding)
 
     def add_configuration(self, configuration: ConfigurationReport) -> None:
-        """Add what was verified of the configuration."""
         self.releases += configuration.releases
         self.blobs += configuration.blobs
         self.history_rows += configuration.history_rows

@@ -220,7 +220,6 @@ class Decision:
 
     @property
     def subject(self) -> str:
-        """What it is about."""
         phase = read_phase(self.choice.payload["key"].get("phase"))
         return _SUBJECTS.get(self.choice.kind) or f"Rules {phase.label.lower() if phase else self.choice.source}"
 
@@ -275,7 +274,6 @@ class Decision:
         return self.matched + self.unmatched
 
     def as_json(self) -> dict[str, Json]:
-        """The decision with codes."""
         choice = self.choice
         return {
             "seq": choice.event.row.seq,

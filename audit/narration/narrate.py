@@ -25,8 +25,6 @@ ExtraParts = Mapping[str, Parts]
 
 @dataclass(frozen=True)
 class NarratedTurn:
-    """The turn of an account."""
-
     events: Sequence[Event]
     #: The configuration of the turn, if it is not to be read from the database.
     release: Snapshot | None = None
@@ -51,7 +49,6 @@ class NarratedTurn:
         return {field.path: field.spec for form in forms for field in form.leaves}
 
     def row(self, row_type: type[rows.Row], pk: Json) -> Any:
-        """A row as it was then. Returns None if there is none."""
         return self.snapshot.find_row(row_type.table, str(pk))
 
     def before(self, index: int, name: str, **having: Json) -> Event | None:

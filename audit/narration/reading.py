@@ -85,8 +85,6 @@ class ValueRead:
 
 @dataclass(frozen=True)
 class MessageReading:
-    """How the message of a turn was read."""
-
     parts: Sequence[MessagePart]
     #: What the message wants, in words: "yes", "a correction".
     moves: Sequence[str] = ()

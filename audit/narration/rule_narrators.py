@@ -118,7 +118,6 @@ def _describe_whole(operand: Mapping[str, Json], path: tuple[str | int, ...], se
 
 
 def dump_comparison(operand: Mapping[str, Json], indent: int | None = None) -> str:
-    """A comparison as it is stored."""
     compared = {name: operand[name] for name in ("path", "op", "literal", "value") if operand.get(name) is not None}
     return reveal_invisible(json.dumps(compared, indent=indent, ensure_ascii=False, default=str))
 

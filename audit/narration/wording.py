@@ -58,8 +58,6 @@ Parts = tuple[Part, ...]
 
 @dataclass(frozen=True)
 class Sentence:
-    """One sentence of an account."""
-
     #: The stage of the sentence.
     kind: str
     #: The part of the turn that the stage belongs to.
@@ -79,7 +77,6 @@ class Sentence:
 
     @property
     def facts(self) -> Iterator[Fact]:
-        """Its facts, in order."""
         return (part for part in self.parts if isinstance(part, Fact))
 
     @property
@@ -153,7 +150,6 @@ def fill(
 def _make_fact(
     payload: Mapping[str, Json], seq: int, path: tuple[str, ...], form: str, specs: Mapping[str, FieldSpec]
 ) -> Parts | None:
-    """The fact at a path in a format. Returns None if there is none."""
     value: Json = payload
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else None

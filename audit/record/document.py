@@ -122,7 +122,6 @@ class RateLimiter:
 
     @property
     def on(self) -> bool:
-        """True when the deployment has a limit."""
         return bool(conf.get("AUDIT_RATE_LIMIT"))
 
     def admits(self, conversation_id: str, stage: str) -> bool:
@@ -273,7 +272,6 @@ def _build_state(event: AuditEvent, before: Session | None, *, is_first: bool) -
 
 
 def _iterate_stored(turn: Turn, wanted: AuditFilter, *, limited: bool) -> Iterator[tuple[AuditEvent, int]]:
-    """The events that are stored, each with how many of the turn were not stored before it."""
     everything, filtered = wanted.keeps_everything and not (limited and limiter.on), 0
     for event in turn.trail.events:
         if everything or is_admitted(event, turn, wanted, limited=limited):

@@ -64,7 +64,6 @@ def join_parts(parts: Sequence[Iterable[Entry]]) -> list[Entry]:
 
 
 def encode_parts(parts: DocumentParts) -> list[bytes]:
-    """The sealed bytes of each part."""
     return [dumps(part)[1:-1].encode() for part in parts]
 
 

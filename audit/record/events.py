@@ -47,8 +47,6 @@ REMEDY = "Run `convengine manage audit_verify`, and restore the row from a backu
 
 @dataclass
 class StoredEvent:
-    """One event, as it is stored."""
-
     conversation_id: UUID
     turn_id: UUID | None
     #: Null outside of turns.

@@ -77,7 +77,6 @@ def encode_steps(steps: Sequence[Step]) -> str:
 
 
 def split_steps(role: str) -> list[str]:
-    """The steps of a role, as texts."""
     return [text for text in role.split(_SEPARATOR) if text]
 
 
@@ -112,7 +111,6 @@ class _FormTurn:
 
     @property
     def asked_before(self) -> str | None:
-        """The field that the same form asked for before the turn."""
         return None if self.is_started else self.before.asked_field
 
     @property
@@ -152,7 +150,6 @@ class _FormTurn:
         return [entry for payload in self.readings for entry in payload.get(key) or ()]
 
     def _list_ends(self, schema: int) -> Iterator[Step]:
-        """How the form ended that was open before the turn, or in it."""
         if FORM_REFUSED in self.stages:
             yield Step(schema, FormStep.DECLINED)
         is_done = self._is_completed(schema) or (self.is_filled and self._is_answered(schema))

@@ -118,7 +118,6 @@ def sum_cost(conversation_id: str) -> float:
 
 
 def has_model_call(turn_id: str, conversation_id: str, purposes: Sequence[str]) -> bool:
-    """True when a model was called for one of these purposes in a turn, or after it."""
     key = uuid.UUID(str(turn_id))
     rows = CeConversationHistory._base_manager.filter(turn_id=key, model_calls__gt=0)
     texts = [row.events for row in read_rows(rows.only("events"))]

@@ -109,8 +109,6 @@ ANY_FORM = "FORM"
 
 
 class WantedOutcome(NamedTuple):
-    """An outcome that is searched for."""
-
     outcome: str
     #: None for the conversation; blank for any form.
     form: str | None = None

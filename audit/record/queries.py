@@ -163,7 +163,6 @@ def read_turns(conversation_id: uuid.UUID, turn_nos: Iterable[int]) -> list[Stor
 
 
 def group_by_turn(events: Iterable[StoredEvent]) -> dict[int, list[StoredEvent]]:
-    """The events of each turn, from events in order."""
     return {turn_no: list(of_turn) for turn_no, of_turn in groupby(events, attrgetter("turn_no"))}
 
 

@@ -123,7 +123,6 @@ def diff_documents(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
 
 
 def merge_changes(first: Mapping[str, Json], second: Mapping[str, Json]) -> Change:
-    """Two changes as one, the second after the first."""
     sets, unsets = second.get("set") or {}, second.get("unset") or []
     replaced = {*sets, *unsets}
     return _build_change(
@@ -171,7 +170,6 @@ def expand_references(payload: Mapping[str, Json], state: Mapping[str, Json]) ->
 
 
 def get_at_path(state: Mapping[str, Json], path: Iterable[str]) -> Json:
-    """The value at a path. Returns None if there is none."""
     node: Json = state
     for part in path:
         node = node.get(part) if isinstance(node, Mapping) else None

@@ -117,7 +117,6 @@ def _derive_steps(events: list[Event]) -> list[dict[str, Json]]:
 
 
 def describe_stage(event: Event) -> dict[str, Json]:
-    """An event with its payload, as traces have it."""
     return {
         "auditId": event.row.audit_id,
         "stage": event.row.stage,

@@ -44,8 +44,6 @@ class FirstDifference:
 
 @dataclass(frozen=True)
 class Replay:
-    """A turn as it is recorded, and its replay."""
-
     record: CeConversationHistory
     #: The release that it ran on.
     config_version: int
@@ -70,7 +68,6 @@ class Replay:
 
     @cached_property
     def events(self) -> list[StoredEvent]:
-        """The events of the replay, which are not stored."""
         if self.is_external:
             return self.stored_events
         return list_unstored_events(self.turn.turn) if self.turn else []

@@ -18,8 +18,6 @@ _NAMES = 12
 
 
 class Bar(NamedTuple):
-    """A bar, and the part of it that is marked."""
-
     x: float
     y: float
     width: float

@@ -52,7 +52,6 @@ def quote_texts(texts: Iterable[str]) -> str:
 
 
 def find_oldest_hour() -> datetime:
-    """The oldest hour whose counts by hour are kept."""
     return floor_hour(timezone.now() - timedelta(days=CeTurnCount.HOURS_KEPT))
 
 

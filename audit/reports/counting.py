@@ -44,8 +44,6 @@ _DECODER = JSONDecoder()
 
 
 class _Count(NamedTuple):
-    """What is counted of a turn."""
-
     kind: str
     value: str = ""
     amount: str = "0"

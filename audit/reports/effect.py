@@ -45,8 +45,6 @@ class ReleaseGroup(NamedTuple):
 
 
 class RateEffect(NamedTuple):
-    """A watched rate before and after."""
-
     measure: Measure
     before: Proportion
     after: Proportion
@@ -124,7 +122,6 @@ class ReleaseComparison:
 
     @property
     def sides(self) -> tuple[Totals, Totals]:
-        """The numbers before and after."""
         return self.before.totals if self.before else Totals(), self.after.totals
 
 

@@ -24,8 +24,6 @@ _COLUMNS: tuple[FormStep | FormOutcome, ...] = (*_STEPS, *FormOutcome)
 
 
 class FunnelView(NamedTuple):
-    """A form on the page."""
-
     funnel: Funnel
     #: The forms that began, then what became of them, which adds up to these: label, help and number.
     whole: Sequence[tuple[str, str, ReportNumber]]

@@ -94,7 +94,6 @@ class Measure:
 
 
 def _count(kind: str, value: Any = None) -> Callable[[Totals], int]:
-    """The turns of a kind of counts, with a value or with any."""
     return lambda totals: totals.count(kind, None if value is None else str(value))
 
 

@@ -49,8 +49,6 @@ class ReportRow(NamedTuple):
 
 
 class ReportTable(NamedTuple):
-    """A table of groups on the page."""
-
     name: str
     label: str
     noun: str
@@ -62,8 +60,6 @@ class ReportTable(NamedTuple):
 
 
 class ChartView(NamedTuple):
-    """A chart on the page, with its files."""
-
     spec: Chart
     title: str
     drawing: BarChart

@@ -126,7 +126,6 @@ class Totals:
         self.amounts[kind] = self.read_amount(kind) + amount
 
     def count(self, kind: str, value: str | None = None) -> int:
-        """The turns of a kind, with one value or with any."""
         if value is not None:
             return self.values[kind, value]
         return sum(turns for (of_kind, _), turns in self.values.items() if of_kind == kind)
@@ -203,8 +202,6 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Report:
-    """The counts of a selection."""
-
     selection: Selection
     periods: Sequence[Period]
     #: The groups of each dimension.

@@ -233,8 +233,6 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Topic:
-    """A page of the reports."""
-
     #: In addresses and names of files.
     name: str
     label: str
@@ -254,7 +252,6 @@ class Topic:
 
     @property
     def title(self) -> str:
-        """Of the page."""
         return "Reports" if self.name == "reports" else f"Reports: {self.label.lower()}"
 
     @property

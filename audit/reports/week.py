@@ -136,8 +136,6 @@ def _find_losing_form(totals: Totals) -> LosingForm | None:
 
 
 class _Inbox(NamedTuple):
-    """The open groups of the inbox."""
-
     groups: int = 0
     messages: int = 0
     largest_groups: Sequence[MessageGroup] = ()

@@ -82,8 +82,6 @@ class _TimeInput(forms.DateTimeInput):
 
 
 class TimeField(forms.DateTimeField):
-    """A time within the calendar."""
-
     def to_python(self, value: Any) -> Any:
         """The time, None for a blank text. Raises ValidationError for a time that cannot be computed with."""
         try:

@@ -45,8 +45,6 @@ from convengine.server.sessions.participants import find_threads
 
 
 class SaveForm(forms.Form):
-    """The name of a search."""
-
     name = forms.CharField(label="Name", max_length=80, error_messages={"required": "Enter a name for the search."})
     shared = forms.BooleanField(label="Share with everyone who may search turns", required=False)
 
@@ -82,7 +80,6 @@ def visible_searches(user: Any) -> QuerySet[CeSavedSearch]:
 
 
 def may_delete_search(user: Any, search: CeSavedSearch) -> bool:
-    """Owners may, and users with the right to delete all."""
     return search.owner_id == user.pk or bool(user.has_perm("audit.delete_cesavedsearch"))
 
 

@@ -116,7 +116,6 @@ class OrderedSource:
         return replace(self, rows=rows)
 
     def read_batch(self, position: int | None, newer: bool, size: int) -> Batch:
-        """One query."""
         rows = self._in_order(position, newer).values_list("pk", self.key)[:size]
         candidates = [Candidate(pk, key) for pk, key in rows]
         return Batch(candidates, len(candidates) < size)
@@ -144,14 +143,12 @@ class OrderedSource:
 
 
 def turns_source(code: str, where: Q | RawSQL | None = None) -> OrderedSource:
-    """Turns by their own record."""
     turns = CeConversationHistory.objects
     rows = turns.all() if where is None else turns.filter(where)
     return OrderedSource(code, "history_id", rows, ("history_id",), "history_id")
 
 
 def conversation_source(conversation_id: Any) -> OrderedSource:
-    """The turns of one conversation."""
     rows = CeConversationHistory.objects.filter(conversation_id=conversation_id)
     return OrderedSource("c", "history_id", rows, ("turn_no", "history_id"), "history_id")
 

@@ -120,8 +120,6 @@ def count_with_page(search: SearchQuery, page: TurnPage) -> Total:
 
 
 class _Walk:
-    """The walk of one page."""
-
     def __init__(self, search: SearchQuery, size: int, cursor: Cursor | None) -> None:
         """A walk to a page of `size` turns. It begins at the newest turn without a cursor of this search."""
         self.search, self.size = search, size
@@ -179,7 +177,6 @@ class _Walk:
         return TEXTS if self.search.text or self.search.cost is not None else RECORDS
 
     def _select_matches(self, batch: Sequence[Candidate]) -> list[TurnMatch]:
-        """The matching candidates, in order."""
         column = self.source.column
         fitting = {row[0]: row for row in self._records(batch, column)}
         matches = [

@@ -67,8 +67,6 @@ _LIVE = ConfigurationName("live")
 
 @dataclass
 class Simulation:
-    """What the page shows."""
-
     posted: Posted
     configuration: ConfigurationName
     form: UnsavedForm | None
@@ -303,7 +301,6 @@ def _explain_phrases(line: PlayedLine, *, is_wanted: bool) -> dict[str, Any]:
 
 
 def _compare_with_before(simulation: Simulation) -> list[tuple[PlayedLine, list[Difference]]]:
-    """The played lines, each with what differs from when they were played before."""
     before: list[Mapping[str, Json]] = read_summaries(simulation.posted.get("earlier"))
     before += [{}] * (len(simulation.played) - len(before))
     return [(line, line.list_differences(earlier)) for line, earlier in zip(simulation.played, before, strict=False)]

@@ -63,7 +63,6 @@ class NamedCall:
 
     @property
     def request(self) -> str:
-        """With what, as text."""
         request = self.call.request
         if self.call.port == "model":
             return "\n\n".join(filter(None, (request["system"], request["user"])))
@@ -195,8 +194,6 @@ _READ, _OFFERED = 100, 3
 
 @dataclass(frozen=True)
 class RecordedAnswer:
-    """A recorded answer, and its turn."""
-
     text: str
     is_failure: bool
     conversation_id: UUID

@@ -106,7 +106,6 @@ def count_stages(turns: Sequence[CeConversationHistory]) -> Mapping[int, Counter
 
 
 def list_warnings(record: CeConversationHistory, counts: Mapping[str, int]) -> Iterator[TurnWarning]:
-    """The warnings of a turn, from its record and its stage counts."""
     for stage, text in WARNINGS.items():
         if counts.get(stage):
             yield TurnWarning(str(stage), text)

@@ -194,7 +194,6 @@ _TAKEN_FOR: Mapping[str, str] = {
 
 
 def has_compared_phrases(events: Sequence[Event]) -> bool:
-    """True if the turn compared its message with phrases."""
     return bool(_list_compared(events))
 
 

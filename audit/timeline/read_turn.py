@@ -81,8 +81,6 @@ def read_model_calls(reading: TurnReading) -> list[CeLlmCallLog]:
 
 
 class UsedRow(NamedTuple):
-    """A row of the narration."""
-
     ref: RowRef
     #: Its description, or its kind and number.
     title: str

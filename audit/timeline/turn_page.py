@@ -233,7 +233,6 @@ def build_waterfall(events: Sequence[Event]) -> list[Bar]:
 
 
 def _take_error(steps: list[dict[str, Any]], name: str) -> str:
-    """Take the first step of a name out, and return its error."""
     step = next((step for step in steps if step["step"] == name), None)
     if step is None:
         return ""

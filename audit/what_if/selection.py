@@ -21,8 +21,6 @@ _COLUMNS = (
 
 
 class TurnKey(NamedTuple):
-    """A turn of the record, and its conversation."""
-
     conversation_id: uuid.UUID
     turn_no: int
     history_id: int

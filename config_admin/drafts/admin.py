@@ -59,8 +59,6 @@ STATUS_LOOKS = {"OPEN": "info", "PUBLISHED": "success", "DISCARDED": "default"}
 
 
 class DraftForm(forms.ModelForm):
-    """A new draft."""
-
     def clean_title(self) -> str:
         """The constraint of the model is not checked here, because a form has no status."""
         title = str(self.cleaned_data["title"])
@@ -89,7 +87,6 @@ class DraftAdmin(PagesAdmin):
 
     @admin.display(description="release", ordering="config_version")
     def release_label(self, draft: CeDraft) -> str:
-        """The release that published it."""
         return f"Release {draft.config_version}" if draft.config_version else "-"
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> tuple[str, ...]:
@@ -140,7 +137,6 @@ class DraftAdmin(PagesAdmin):
 
     @page("<int:draft_id>/enter/")
     def enter_view(self, request: HttpRequest, draft_id: int) -> HttpResponse:
-        """Work in the draft."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         require_right(request, "config_admin.change_cedraft")

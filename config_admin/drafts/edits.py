@@ -153,7 +153,6 @@ def note_editor(draft: CeDraft, name: str) -> None:
 
 
 def find_other_drafts(draft: CeDraft) -> dict[RowName, list[CeDraft]]:
-    """The other open drafts that edit the same rows."""
     own = CeDraftEdit.objects.filter(
         draft=draft, table_name=models.OuterRef("table_name"), row_pk=models.OuterRef("row_pk")
     )

@@ -85,7 +85,6 @@ def schedule_view(request: HttpRequest, draft_id: int) -> HttpResponse:
 
 @page("<int:draft_id>/cancel/", of="config_admin.CeDraft")
 def cancel_view(request: HttpRequest, draft_id: int) -> HttpResponse:
-    """Cancel what is scheduled for a draft."""
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     require_right(request, PUBLISH_DRAFT)

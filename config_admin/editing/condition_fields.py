@@ -65,7 +65,6 @@ def list_condition_fields(editor: EditorContext) -> list[Field]:
 
 
 def _list_form_fields(editor: EditorContext) -> Iterator[Field]:
-    """The fields of all enabled forms, for the condition editor."""
     known = {fact["name"] for fact in FACTS}
     for schema in editor.snapshot.enabled_rows(rows.OutputSchema):
         for name, declared in get_properties(schema.json_schema).items():
@@ -88,7 +87,6 @@ def _list_values(declared: Mapping[str, Json]) -> list[str]:
 
 
 def find_kind(declared: Mapping[str, Json]) -> FieldKind:
-    """The kind of a field by its JSON schema."""
     types = declared.get("type")
     named = next((name for name in types if name != "null"), "") if isinstance(types, list) else types
     if "enum" in declared or "x-options" in declared:

@@ -124,7 +124,6 @@ class Question:
 
 
 def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
-    """The page that asks the question."""
     context = {
         **admin.site.each_context(request),
         "title": question.title,
@@ -165,7 +164,6 @@ def confirm_rows(
 
 
 def list_refusals(model_admin: Any, request: HttpRequest, rows: Iterable[Row]) -> list[Refusal]:
-    """What this user may not do to the rows."""
     texts = (model_admin.find_refusal(request, row) for row in rows)
     return [Refusal(text) for text in dict.fromkeys(texts) if text]
 

@@ -80,7 +80,6 @@ class _Notes:
     lines: list[str] = field(default_factory=list)
 
     def scope(self, row: Any, moment: SampleTurn) -> "_Notes":
-        """Note if the row would not be tested in this scope."""
         session = moment.session
         fits = code_matches(row.intent_code, session.intent) and code_matches(row.state_code, session.state)
         if moment.is_stored and not fits:
@@ -95,7 +94,6 @@ class _Notes:
 
 
 def try_condition(rule: rows.Rule, name: str, moment: SampleTurn) -> PreviewResult:
-    """Try the condition of a rule."""
     if fault := find_row_fault(moment.turn.snapshot, rule):
         return PreviewResult(fault.reason, failed=True, notes=[fault.remedy or ""])
     verdict = evaluate_rule(rule, moment.session)

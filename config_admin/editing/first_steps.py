@@ -20,8 +20,6 @@ class FirstStep(models.TextChoices):
 
 
 class CeFirstStep(models.Model):
-    """A first step that a user has done."""
-
     id = models.BigAutoField(primary_key=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="+")
     step = models.CharField(max_length=16, choices=FirstStep.choices)
@@ -38,11 +36,9 @@ class CeFirstStep(models.Model):
 
 
 def note_first_step(user: Any, step: FirstStep) -> None:
-    """Note that a user has done a step. One statement."""
     row = CeFirstStep(user=user, step=step)
     write_outside(lambda: CeFirstStep.objects.bulk_create([row], ignore_conflicts=True))
 
 
 def list_noted_steps(user: Any) -> set[str]:
-    """The noted steps of a user. One query."""
     return set(CeFirstStep.objects.filter(user=user).values_list("step", flat=True))

@@ -50,7 +50,6 @@ def put_back_url(table: str, pk: Any, config_version: int) -> str:
 
 
 def flow_page_url(intent: str) -> str:
-    """The page that edits the flow of an intent."""
     return reverse("admin:config_admin_ceintent_flow", args=[intent])
 
 
@@ -63,7 +62,6 @@ def health_url() -> str:
 
 
 def chart_url(intent: str = "") -> str:
-    """The map of an intent, or of all."""
     if not intent:
         return reverse("admin:config_admin_ceintent_map")
     return reverse("admin:config_admin_ceintent_map_of", args=[intent])

@@ -53,7 +53,6 @@ def states(*reserved: str) -> Source:
 
 
 def words(vocabulary_of: type[Word]) -> Source:
-    """The words of a vocabulary with their help."""
     return lambda editor: [
         Option(word.value, _label_option(word.value, word.label), word.help) for word in vocabulary_of
     ]
@@ -64,7 +63,6 @@ def _label_option(value: str, label: str) -> str:
 
 
 def rule_actions(editor: EditorContext) -> Iterator[Option]:
-    """The actions of rules, with their values."""
     for action in vocabulary.list_actions().values():
         help = f"{action.help} Value: {action.value}."
         yield Option(action.name, _label_option(action.name, action.label), help, editor=action.picker)
@@ -122,7 +120,6 @@ def _list_written_paths(rule: rows.Rule) -> Iterable[str]:
 
 
 def list_form_field_options(editor: EditorContext) -> Iterator[Option]:
-    """Fields that forms collect, which are in the context."""
     return (Option(name) for name in sorted(list_form_fields(editor.snapshot, ANY)))
 
 

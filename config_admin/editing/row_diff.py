@@ -33,8 +33,6 @@ HOW = ("added", "changed", "removed")
 
 
 class ChangedRow(NamedTuple):
-    """A row with its differences."""
-
     table: str
     name: str
     about: str
@@ -56,8 +54,6 @@ class TableCount(NamedTuple):
 
 
 class DifferencePage(NamedTuple):
-    """One page of differences."""
-
     tables: Sequence[TableCount]
     rows: Sequence[ChangedRow]
     #: The number of changed rows in all tables.

@@ -121,7 +121,6 @@ class RowForm(forms.ModelForm):
 
     @property
     def deleted_row(self) -> DeletedRow | None:
-        """The deleted row that this one replaces."""
         return getattr(self.request, "deleted_row", None)
 
     @property
@@ -138,7 +137,6 @@ class RowForm(forms.ModelForm):
         ]
 
     def field_name(self, finding: Finding) -> str | None:
-        """The form field of a finding. Returns None if there is none."""
         names = {column.attname: column.name for column in self.instance._meta.concrete_fields}
         named = names.get(finding.field or "", finding.field)
         return named if named in self.fields else None

@@ -48,7 +48,6 @@ class WorkspaceReturnAdmin(ModelAdmin):
         return response
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        """Return to the workspace after editing, too."""
         self._tell_around(request, obj, "changed")
         response: HttpResponse = super().response_change(request, obj)
         return response

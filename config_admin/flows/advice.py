@@ -109,7 +109,6 @@ class NameAdvice:
         self._known = (list_known_names(snapshot, flow_code) - set(stored)) | ENGINE_NAMES | self._fields
 
     def check_text(self, text: str) -> list[str]:
-        """What is wrong with a text."""
         if unknown := self._find_unknown_title(text):
             return [self._describe_unknown_name(unknown)]
         text = write_names(text, self._titles)

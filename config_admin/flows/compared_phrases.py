@@ -93,7 +93,6 @@ def _count(number: int, noun: str = "phrase") -> str:
 
 
 def _describe_basis(change: PhraseChange) -> str:
-    """Which phrases were decided on, and how."""
     if not change.compared:
         return "There are no other phrases to compare with."
     whole = f"Each of the {_count(change.phrases)} that stay" if change.phrases > 1 else "The phrase that stays"

@@ -60,7 +60,6 @@ class FlowRefused(ValueError):
 
 @cache
 def get_flow_schema() -> Values:
-    """The JSON Schema of a flow document."""
     schema: Values = json.loads(Path(__file__).with_name("flow.schema.json").read_text("utf-8"))
     fields = schema["properties"]["fields"]["items"]["properties"]
     fields["type"] |= {"enum": [*FIELD_KINDS], "x-labels": {name: kind.label for name, kind in FIELD_KINDS.items()}}

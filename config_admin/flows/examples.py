@@ -36,8 +36,6 @@ _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
 
 
 class _CharacterRun(NamedTuple):
-    """Characters of one class in a row, or one other character."""
-
     text: str
     is_class: bool
     least: int = 1

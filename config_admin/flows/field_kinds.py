@@ -91,7 +91,6 @@ def get_field_kind(name: str) -> FieldKind:
 
 
 def has_input(kind: str, name: str) -> bool:
-    """True for a kind of field that uses the input."""
     return name in get_field_kind(kind).inputs
 
 

@@ -139,8 +139,6 @@ LONGEST_PHRASE, MOST_PHRASES = _PHRASES["items"]["maxLength"], _PHRASES["maxItem
 
 
 class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # type: ignore[misc]
-    """One field to collect."""
-
     name = forms.CharField(required=False, max_length=60, widget=forms.HiddenInput)
     only_if_operator = forms.ChoiceField(
         label="Is or is not", choices=[(IS, "is"), (IS_NOT, "is not")], initial=IS, required=False
@@ -282,8 +280,6 @@ _MOST_CHOICES: int = get_item_schema("fields")["properties"]["options"]["maxItem
 
 
 class QuestionForm(make_form(get_item_schema("questions_and_answers"))):  # type: ignore[misc]
-    """Questions in between."""
-
     _named_by = "questions"
 
 
@@ -298,7 +294,6 @@ class RefusalForm(make_form(get_item_schema("not_allowed"))):  # type: ignore[mi
         self.fields["field"].widget.attrs["list"] = "flow-fields"
 
     def clean_when(self) -> Json:
-        """The condition as JSON."""
         try:
             parse_condition(self.cleaned_data["when"])
             return read_json(self.cleaned_data["when"])
@@ -311,8 +306,6 @@ for _name, _kinds in {**OWN_INPUTS, "tried": ["pattern"]}.items():
 
 
 class _FieldForms(BaseFormSet):  # type: ignore[type-arg]
-    """The fields of a flow, which may refer to each other."""
-
     def clean(self) -> None:
         """Note an error where a field does not refer to an earlier one of the right type."""
         dates: set[str] = set()

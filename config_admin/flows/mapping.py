@@ -346,7 +346,6 @@ FLOW_ROWS: Sequence[RowShape] = (
 
 
 def list_shapes(kind: str) -> list[RowShape]:
-    """The rows of a kind of flow."""
     return [shape for shape in FLOW_ROWS if kind in shape.kinds]
 
 

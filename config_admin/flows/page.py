@@ -115,7 +115,6 @@ def start(request: HttpRequest) -> HttpResponse:
 
 @page("<path:intent>/flow/", of="config_admin.CeIntent")
 def edit(request: HttpRequest, intent: str) -> HttpResponse:
-    """Edit an existing flow."""
     for right in list_flow_rights("change", "add", "delete"):
         require_right(request, right)
     reading = read_flow(get_editor_context(request).snapshot, intent)
@@ -153,8 +152,6 @@ def find_editable_flow(request: HttpRequest, intent: str) -> str:
 
 
 class _FlowPage:
-    """One request of the page."""
-
     def __init__(self, request: HttpRequest, reading: FlowReading | None) -> None:
         self.request, self.reading = request, reading
         self.snapshot = get_editor_context(request).snapshot
@@ -546,7 +543,6 @@ _HEADINGS = {"fields": "fields-title", "not_allowed": "refusals-title"}
 
 
 def _describe_errors(plan: Plan) -> Iterator[Problem]:
-    """The errors of a plan as problems of the page, each with the part of the page that it is about."""
     for error in plan.errors:
         finding = error.finding
         row = plan.placed.wanted.get(finding.table, {}).get(finding.row) or {}

@@ -50,7 +50,6 @@ class CardList(NamedTuple):
 
     @property
     def add_button(self) -> str:
-        """The name of the button that adds a card."""
         return f"_add_{self.prefix}"
 
 
@@ -85,7 +84,6 @@ class PageForms(NamedTuple):
 
     @classmethod
     def bind(cls, sent: Any, **options: Any) -> Self:
-        """Forms with what a page sent."""
         return cls(FlowForm(sent, **options), *(cards.formset(sent, prefix=cards.prefix) for cards in CARD_LISTS))
 
     def are_valid(self) -> bool:
@@ -93,7 +91,6 @@ class PageForms(NamedTuple):
         return all([form.is_valid() for form in self])  # noqa: C419 (all of them are checked)
 
     def list_cards(self) -> Iterator[tuple[CardList, Any]]:
-        """The lists of cards with their forms."""
         return zip(CARD_LISTS, (self.fields, self.refusals, self.questions), strict=True)
 
     def list_problems(self) -> Iterator[Problem]:
@@ -114,7 +111,6 @@ class PageForms(NamedTuple):
             yield from (form[name] for form in _list_remaining(formset) for name in cards.texts)
 
     def list_questions(self) -> list[Any]:
-        """The forms of the questions in between that have a phrasing."""
         return [form for form in _list_remaining(self.questions) if str(form["questions"].value() or "").strip()]
 
     def list_phones_without_country(self) -> list[Any]:
@@ -123,7 +119,6 @@ class PageForms(NamedTuple):
         return [form for form in listed if form["type"].value() == "phone" and not form["country"].value()]
 
     def list_fields(self, kind: str) -> list[Any]:
-        """The forms of the fields of a kind."""
         return [form for form in _list_remaining(self.fields) if (form["type"].value() or "text") == kind]
 
     def list_named_fields(self) -> list[Values]:
@@ -180,7 +175,6 @@ def list_values(formset: Any) -> list[Values]:
 
 
 def sort_forms(formset: Any) -> list[Any]:
-    """The forms in the order of the page."""
     forms = list(formset.forms)
     if not formset.is_bound or "ORDER" not in formset.empty_form.fields:
         return forms

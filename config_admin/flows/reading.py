@@ -24,8 +24,6 @@ RowIdentity = tuple[str, Hashable]
 
 @dataclass(frozen=True)
 class FlowReading:
-    """A flow that exists."""
-
     document: Values
     #: The intents of the questions in between, in the order of the document.
     question_codes: tuple[str, ...]

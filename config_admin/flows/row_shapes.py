@@ -108,7 +108,6 @@ class RowShape:
     telling: tuple[str, ...] = ()
 
     def write(self, flow: Document) -> Iterator[Values]:
-        """The rows of a document."""
         if self.needs and not flow.get(self.needs):
             return
         for item in flow.get(self.each, ()) if self.each else (flow,):
@@ -152,7 +151,6 @@ class RowShape:
         return {self.each} if self.each else set(_list_keys(self.columns))
 
     def tells(self, values: Mapping[str, Json]) -> bool:
-        """True for a row that has what tells the kind of its flow."""
         return all(_squeeze(values[name]) == _squeeze(self.columns[name]) for name in self.telling)
 
 

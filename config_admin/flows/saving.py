@@ -28,7 +28,6 @@ def list_flow_rights(*actions: str) -> list[str]:
 
 
 def list_rights(tables: Iterable[str], *actions: str) -> list[str]:
-    """The rights to these actions on every one of the tables."""
     metas = [control_plane()[table]._meta for table in tables]
     return [f"{meta.app_label}.{action}_{meta.model_name}" for action in actions for meta in metas]
 

@@ -31,8 +31,6 @@ def list_inputs(schema: Schema) -> Iterator[tuple[str, Schema]]:
 
 
 class SchemaForm(forms.Form):
-    """A form of inputs for properties."""
-
     use_required_attribute = False
     #: The properties that have an input.
     properties: tuple[str, ...] = ()
@@ -104,7 +102,6 @@ def _is_list_of_texts(declared: Schema) -> bool:
 
 
 def show_values(schema: Schema, document: Document) -> Values:
-    """What the inputs show for a document."""
     return {
         **document,
         **{name: _format_input(declared, document[name]) for name, declared in list_inputs(schema) if name in document},

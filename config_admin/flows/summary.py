@@ -38,8 +38,6 @@ _DESCRIBED_KEYS = frozenset({"title", "type", "required", "question", "options",
 
 
 class SummaryPart(NamedTuple):
-    """A part of a flow, with its lines."""
-
     title: str
     lines: list[str]
 
@@ -48,7 +46,6 @@ class SummaryPart(NamedTuple):
 
 
 def summarise_flow(flow: Document) -> list[SummaryPart]:
-    """The flow, part by part."""
     parts = [SummaryPart(f"Phrases of {flow['title']}", list(flow["phrases"]))]
     if fields := flow.get("fields"):
         questions = _write_questions(flow)

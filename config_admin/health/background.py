@@ -21,8 +21,6 @@ _KEPT = 4
 
 @dataclass
 class CheckRun:
-    """A check that runs, ran, or failed."""
-
     snapshot: Snapshot
     world: World
     #: The current check, how many are done, and how many there are.

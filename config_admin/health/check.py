@@ -28,8 +28,6 @@ IN_FULL, OF_TOUCHED = 60.0, 0.4
 
 
 class Check(NamedTuple):
-    """One check, with its name for the progress."""
-
     name: str
     run: Callable[[Survey], Iterator[Diagnosis]]
     #: The tables that it depends on: edits of others do not change its result.

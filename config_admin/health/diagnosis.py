@@ -14,8 +14,6 @@ from convengine.json_value import Json
 
 
 class RowKey(NamedTuple):
-    """A row by its table and primary key."""
-
     table: str
     pk: Any
 

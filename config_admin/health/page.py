@@ -203,7 +203,6 @@ def _build_finding(
 
 
 def _describe_witness(witness: Witness) -> list[tuple[str, str]]:
-    """The witness, line by line."""
     phase = read_phase(witness.phase) if witness.phase else None
     values = {**witness.context, **witness.input_params, **witness.facts}
     lines = [

@@ -53,8 +53,6 @@ class AppliedRule(NamedTuple):
 
 @dataclass(frozen=True)
 class PlayedRules:
-    """What the rules of a played turn did."""
-
     played: PlayedTurn
 
     @cached_property
@@ -109,7 +107,6 @@ class PlayedRules:
         return self.played.outcome.session
 
     def find_acting(self, rule: rows.Rule) -> AppliedRule | None:
-        """How a rule acted first. Returns None if there is none."""
         return next((step for step in self.applied if step.rule_id == rule.rule_id), None)
 
 

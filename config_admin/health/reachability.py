@@ -71,7 +71,6 @@ class _Search:
         }
 
     def add_state(self, intent: str, state: str) -> None:
-        """Note that the state is reached, in one intent or in all."""
         for intent_code in self.intents if intent == ANY else [intent]:
             if intent_code in self.states and state not in self.states[intent_code]:
                 self.states[intent_code].add(state)

@@ -34,7 +34,6 @@ class Survey:
 
     @cached_property
     def player(self) -> TurnPlayer:
-        """Where turns are played."""
         return TurnPlayer(self.snapshot, self.world, self._interrupts)
 
     def of(self, row_type: type[R]) -> Iterable[R]:

@@ -130,8 +130,6 @@ def open_evidence(document: Json) -> ProvenReleases:
 
 
 class _Opened:
-    """One run."""
-
     def __init__(self, document: Json) -> None:
         self.findings: list[ConfigurationFinding] = []
         self._document = document
@@ -172,7 +170,6 @@ class _Opened:
         )
 
     def _list_chunks(self, release: Mapping[str, Json], table: str) -> Iterator[Mapping[str, Json]]:
-        """The chunks of a table that the document has."""
         index = self._documents.get(release["manifest"].get(table), ())
         return (self._documents[name] for _, _, name in index if name in self._documents)
 

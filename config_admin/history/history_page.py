@@ -33,8 +33,6 @@ _WORDS = {"+": "Added", "~": "Changed", "-": "Deleted"}
 
 
 class Entry(NamedTuple):
-    """One change of the row."""
-
     what: str
     version: RowVersion
     changes: Sequence[Difference]
@@ -45,8 +43,6 @@ class Entry(NamedTuple):
 
 
 class HistoryAdmin(SimpleHistoryAdmin):
-    """The history page, and restoring."""
-
     object_history_list_template = "config_admin/history.html"
     history_list_per_page = 50
 

@@ -258,7 +258,6 @@ def _find_release(config_version: int) -> CeRelease:
 
 
 def _first(entries: Sequence[T], worded: Callable[[str], T]) -> list[T]:
-    """The first entries, and the number of the others."""
     beyond = len(entries) - SHOWN
     return [*entries[:SHOWN], *([worded(f"… and {beyond} more.")] if beyond > 0 else [])]
 

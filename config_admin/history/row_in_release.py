@@ -24,8 +24,6 @@ from convengine.server.interfaces.release_history import RowOrigin, RowVersion
 
 
 class Column(NamedTuple):
-    """One column, then and now."""
-
     label: str
     then: str
     now: str
@@ -34,8 +32,6 @@ class Column(NamedTuple):
 
 
 class ThenAndNow(NamedTuple):
-    """A row in a release and in the newest one."""
-
     name: str
     then_version: int
     now_version: int

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 
 class PossibleValue(NamedTuple):
-    """A possible value."""
-
     value: str
     label: str
     help: str
@@ -15,8 +13,6 @@ class PossibleValue(NamedTuple):
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry of the reference."""
-
     #: Unique, and the fragment of its address: `ce_rule.priority`, `stage.RULE_MATCH`.
     anchor: str
     #: The label, as on edit pages.

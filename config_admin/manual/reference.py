@@ -9,8 +9,6 @@ from config_admin.manual.entry import Chapter, Entry
 
 
 class EntryLocation(NamedTuple):
-    """An entry and its chapter."""
-
     chapter: Chapter
     entry: Entry
 
@@ -29,7 +27,6 @@ def chapters() -> Mapping[str, Chapter]:
 
 @cache
 def index_entries() -> Mapping[str, EntryLocation]:
-    """All entries by anchor."""
     return {entry.anchor: EntryLocation(chapter, entry) for chapter in chapters().values() for entry in chapter.entries}
 
 
@@ -54,7 +51,6 @@ def search(text: str) -> Sequence[EntryLocation]:
 
 
 def contents() -> Iterator[tuple[str, Sequence[Chapter]]]:
-    """The chapters by part."""
     parts: dict[str, list[Chapter]] = {}
     for chapter in chapters().values():
         parts.setdefault(chapter.part, []).append(chapter)

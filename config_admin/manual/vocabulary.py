@@ -171,7 +171,6 @@ def _make_setting_entry(setting: Setting[Any]) -> Entry:
 
 
 def _list_codes(kind: str, texts: Mapping[str, str]) -> tuple[Entry, ...]:
-    """The entries of codes of a kind with their texts, in order."""
     return tuple(Entry(f"{kind}.{code}", in_words(code), text, code) for code, text in sorted(texts.items()))
 
 

@@ -42,8 +42,6 @@ class Guard:
 
 @dataclass(frozen=True)
 class AudienceSpec:
-    """Who gets a release, and the guard."""
-
     share: int = 0
     participants: Sequence[str] = ()
     channels: Sequence[str] = ()
@@ -81,7 +79,6 @@ class AudienceSpec:
 
 
 def find_gradual_release() -> CeGradualRelease | None:
-    """The gradual release that is running, if any."""
     return CeGradualRelease.objects.filter(status=GradualStatus.RUNNING).first()
 
 

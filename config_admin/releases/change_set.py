@@ -27,7 +27,6 @@ _current: ContextVar[ChangeSet | None] = ContextVar("change_set", default=None)
 
 
 def current() -> ChangeSet | None:
-    """The open change set, if any."""
     return _current.get()
 
 

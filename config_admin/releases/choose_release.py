@@ -41,7 +41,6 @@ class Audience:
 
     @classmethod
     def of(cls, row: CeGradualRelease) -> "Audience":
-        """The audience of a stored gradual release."""
         return cls(
             row.parent_version,
             row.parent_hash,
@@ -65,8 +64,6 @@ def compute_point(salt: str, *thread: str) -> int:
 
 
 class Move(NamedTuple):
-    """Where a release moves conversations."""
-
     config_version: int
     start: Scope
     end: Scope

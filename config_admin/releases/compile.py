@@ -42,8 +42,6 @@ class TablePart:
 
 @dataclass(frozen=True)
 class Compiled:
-    """A snapshot and its parts."""
-
     snapshot: Snapshot
     parts: Mapping[str, TablePart]
 

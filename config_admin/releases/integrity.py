@@ -29,8 +29,6 @@ _RELEASES, _BLOBS, _HEAD = "ce_release", "ce_release_blob", "ce_config_head"
 
 @dataclass
 class _Check:
-    """One run."""
-
     findings: list[ConfigurationFinding] = field(default_factory=list)
     #: Whole documents that others refer to, by hash.
     documents: dict[str, Json] = field(default_factory=dict)

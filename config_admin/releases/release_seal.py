@@ -30,7 +30,6 @@ def compute_seal(release: Mapping[str, Json]) -> str:
 
 
 def seal_release(release: CeRelease) -> None:
-    """Set the seal of a release, after the one before it."""
     before = CeRelease.objects.filter(pk=release.config_version - 1).values_list("seal", flat=True).first()
     release.previous_seal = before or GENESIS
     values = {name: as_json(getattr(release, name)) for name in SEALED}
@@ -61,7 +60,6 @@ def history_model(table: str) -> type[models.Model]:
 
 
 def history_columns(table: str) -> dict[str, "models.Field[Any, Any]"]:
-    """The sealed columns of a history table."""
     columns = {column.attname: column for column in history_model(table)._meta.concrete_fields}
     return {name: column for name, column in columns.items() if name not in _UNSEALED_HISTORY}
 

@@ -71,7 +71,6 @@ def compile_rows(table: str, rows: Mapping[Any, Content | None]) -> Chunk:
 
 
 def lay_rows_over(now: Snapshot, wanted: Wanted) -> Snapshot:
-    """The configuration with these rows."""
     return _overlay_rows(now, wanted, {table: compile_rows(table, rows) for table, rows in wanted.items()})
 
 

@@ -40,11 +40,9 @@ class WorkingCopy:
 
     @property
     def content_hash(self) -> str:
-        """The hash of the whole content."""
         return hash_of(canonical(self.manifest))
 
     def record(self, change: ChangeSet) -> None:
-        """Take the changes of a change set."""
         findings = compare(change, self.manifest, self.blobs)
         self.manifest = findings.manifest
         for table, rows in findings.differences.items():

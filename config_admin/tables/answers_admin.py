@@ -87,7 +87,6 @@ class PromptTemplateAdmin(ScopedAdmin):
 
     @admin.display(description="template", ordering="template_id")
     def template(self, row: CePromptTemplate) -> str:
-        """The number, what it is for, and where."""
         return str(row)
 
 
@@ -110,7 +109,6 @@ class OutputSchemaAdmin(ScopedAdmin):
         js = ("convengine/schema.js",)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        """The schema has a table editor."""
         formfield = super().formfield_for_dbfield(db_field, request, **options)
         if db_field.name == "json_schema":
             formfield.widget.attrs["data-fields"] = ""
@@ -161,7 +159,6 @@ class VerboseAdmin(ScopedAdmin):
 
     @admin.display(description="text")
     def text(self, row: CeVerbose) -> str:
-        """The beginning of the text."""
         return f"{row.pk} · {shorten_line(row.message or row.error_message, 60)}"
 
 

@@ -61,8 +61,6 @@ class InUseFilter(DropdownFilter):
 
 
 class _CodeFilter(DropdownFilter):
-    """One code of a column."""
-
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, str]]:
         """The codes, from the configuration in force, without a query."""
         return [(option.value, option.value) for option in self.options(get_editor_context(request))]
@@ -75,8 +73,6 @@ class _CodeFilter(DropdownFilter):
 
 
 class IntentFilter(_CodeFilter):
-    """By intent."""
-
     title = "intent"
     parameter_name = "intent_code"
 
@@ -86,13 +82,10 @@ class IntentFilter(_CodeFilter):
 
 
 class StateFilter(_CodeFilter):
-    """By state."""
-
     title = "state"
     parameter_name = "state_code"
 
     def options(self, editor: EditorContext) -> Iterable[Option]:
-        """Every known state, and ANY."""
         return states(ANY)(editor)
 
 
@@ -101,8 +94,6 @@ Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 
 
 class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, DeletedRowAdmin, WorkspaceReturnAdmin):
-    """Admin of one configuration table."""
-
     form = RowForm
     change_form_template = "config_admin/change_form.html"
     change_list_template = "config_admin/change_list.html"
@@ -173,7 +164,6 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
         return (*(self.fixed_fields if obj else ()), "last_change")
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
-        """The form class of this request."""
         form: type[ModelForm] = super().get_form(request, obj, change, **options)
         return type(form.__name__, (form,), {"request": request, "find_refusal": partial(self.find_refusal, request)})
 
@@ -220,7 +210,6 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
 
     @admin.display(description="last change")
     def last_change(self, row: Any) -> str:
-        """When the row was changed, and by whom."""
         moment = formats.date_format(timezone.localtime(row.updated_at), "DATETIME_FORMAT")
         return f"{moment} by {row.updated_by}" if row.updated_by else moment
 
@@ -251,8 +240,6 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
 
 
 class ScopedAdmin(RowAdmin):
-    """Admin of rows with a scope."""
-
     is_scoped = True
     list_filter: Any = (InUseFilter, IntentFilter, StateFilter)
 

@@ -130,7 +130,6 @@ def _store(request: HttpRequest, row: dict[str, Any]) -> list[str]:
 
 
 def _show_imported(request: HttpRequest, cleaned: dict[str, Any]) -> HttpResponse:
-    """To the sections of the document that was imported."""
     count = len(split_document(cleaned["title"], cleaned["content"]))
     words = len(cleaned["content"].split())
     messages.success(request, f"“{cleaned['title']}” has {count:,} section{pluralize(count)} and {words:,} words.")

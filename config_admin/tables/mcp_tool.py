@@ -31,7 +31,6 @@ def check_group(draft: Draft[Any]) -> Iterator[Finding]:
 
 
 def check_executor(draft: Draft[Any]) -> Iterator[Finding]:
-    """There is an executor for tools of the group."""
     if code(draft.row.tool_group) not in draft.world.executors:
         yield draft.warning(
             "NO_EXECUTOR", "tool_group", f"No executor is installed for group {code(draft.row.tool_group)}."

@@ -35,7 +35,6 @@ class _Normalised(_Text):
     """A text with one normalised spelling in forms, saves and look-ups."""
 
     def normalise(self, value: str) -> str:
-        """The normalised spelling of a value."""
         raise NotImplementedError
 
     def to_python(self, value: Any) -> Any:
@@ -85,13 +84,11 @@ class Decimals(_Decimal):
     """
 
     def select_format(self, compiler: Any, sql: str, params: Any) -> tuple[str, Any]:
-        """The selected expression."""
         if compiler.connection.vendor != "sqlite":
             return super().select_format(compiler, sql, params)
         return f"CASE WHEN typeof({sql}) IN ('integer', 'real') THEN {sql} END", (*params, *params)
 
     def deconstruct(self) -> Any:
-        """As the plain field."""
         name, _, args, kwargs = super().deconstruct()
         return name, "django.db.models.DecimalField", args, kwargs
 

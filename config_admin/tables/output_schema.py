@@ -59,7 +59,6 @@ def write_order(schema: Json) -> Json:
 
 
 def _change(schema: Json, change: Callable[[_Properties], _Properties]) -> Json:
-    """The schema with its properties changed, also those inside of it."""
     if not isinstance(schema, dict):
         return schema
     changed = {key: _change_inside(key, value, change) for key, value in schema.items()}
@@ -129,7 +128,6 @@ def _check_shape(draft: Schema) -> Iterator[Finding]:
 
 
 def check_json_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding]:
-    """A valid JSON Schema."""
     for problem in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema):
         where = "/".join(str(step) for step in problem.absolute_path)
         yield draft.error(

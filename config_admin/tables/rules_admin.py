@@ -104,7 +104,6 @@ class StateGraphAdmin(RowAdmin):
 
     @admin.display(description="move", ordering="from_state")
     def move(self, row: CeStateGraph) -> str:
-        """The move, from one state to another."""
         return f"{row.from_state} → {row.to_state}"
 
 

@@ -62,7 +62,6 @@ def report_unknown_tool(draft: Draft[Any]) -> Finding:
 
 
 def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Any:
-    """The schema of a tool's arguments. Returns None if there is none."""
     executor_row = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
     return as_json(executor_row.param_schema if executor_row else tool.input_schema)
 

@@ -46,8 +46,6 @@ _LIMIT = frozenset({"limit"})
 
 
 class TryForm(forms.Form):
-    """The arguments of one try."""
-
     args = forms.CharField(
         required=False, initial="{}", widget=forms.Textarea(attrs={"rows": 6, "spellcheck": "false"})
     )
@@ -124,7 +122,6 @@ class _ToolPartAdmin(RowAdmin):
     ordering = ("tool__tool_code",)
 
     def formfield_for_foreignkey(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
-        """Only tools of the group."""
         options["queryset"] = CeMcpTool.objects.filter(tool_group=self.group.value).order_by("tool_code")
         return super().formfield_for_foreignkey(db_field, request, **options)
 

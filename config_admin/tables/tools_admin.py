@@ -30,8 +30,6 @@ from convengine.server.mcp_client.servers import McpServers, read_policy
 
 @admin.register(CeMcpTool)
 class ToolAdmin(ScopedAdmin):
-    """Every tool, and where it may be used."""
-
     sections = (
         ("Tool", ("tool_code", "tool_group", "description", "read_only", "input_schema")),
         ("Scope", ("intent_code", "state_code")),
@@ -60,7 +58,6 @@ class DirectToolAdmin(ScopedAdmin):
 
     @admin.display(description="tool", ordering="tool_code")
     def call(self, row: CeTool) -> str:
-        """The tool, or the group if there is none."""
         return row.tool_code or f"group {row.tool_group}"
 
 
@@ -105,7 +102,6 @@ class PlannerAdmin(ScopedAdmin):
 
     @admin.display(description="planner", ordering="planner_id")
     def planner(self, row: CeMcpPlanner) -> str:
-        """The number, what it is for, and where."""
         return str(row)
 
 
@@ -172,8 +168,6 @@ class McpServerAdmin(ScopedAdmin):
 
 @admin.register(CeMcpSqlGuardrail)
 class SqlGuardrailAdmin(RowAdmin):
-    """What SQL of tools may, or may not, use."""
-
     sections = (
         ("Guardrail", ("rule_type", "match_value")),
         ("Availability", ("enabled", "description")),

@@ -66,8 +66,6 @@ _LARGEST_FILE = 2_000_000
 
 
 class FolderFilter(admin.SimpleListFilter):
-    """Tests of a folder and of those below it."""
-
     title, parameter_name = "folder", "folder"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -79,8 +77,6 @@ class FolderFilter(admin.SimpleListFilter):
 
 
 class TagFilter(admin.SimpleListFilter):
-    """Tests with a tag."""
-
     title, parameter_name = "tag", "tag"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -91,8 +87,6 @@ class TagFilter(admin.SimpleListFilter):
 
 
 class ResultFilter(admin.SimpleListFilter):
-    """Tests by their newest result."""
-
     title, parameter_name = "latest result", "result"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
@@ -119,8 +113,6 @@ class TestList(NewestFirst):
 
 @admin.register(CeTestCase)
 class TestCaseAdmin(PagesAdmin):
-    """Tests by folder."""
-
     __test__ = False
     list_before_template = "config_admin/test_list_links.html"
     list_display = ("title", "folder", "tag_names", "result_label", "latest_configuration", "owner", "changed_at")
@@ -167,12 +159,10 @@ class TestCaseAdmin(PagesAdmin):
 
     @page("<int:test_case_id>/again/", methods=["POST"])
     def again_view(self, request: HttpRequest, test_case_id: int) -> HttpResponse:
-        """Run one test."""
         require_right(request, RUN)
         return _start(request, Selection(cases=[test_case_id]))
 
     def has_run_permission(self, request: HttpRequest) -> bool:
-        """True for users who may run tests."""
         return bool(request.user.has_perm(RUN))
 
     @admin.action(description="Run", permissions=["run"])

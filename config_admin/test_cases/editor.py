@@ -64,8 +64,6 @@ class Tick:
 
 @dataclass
 class EditorTurn:
-    """One turn of the form."""
-
     user: str = ""
     #: False: the turn sends no message.
     has_message: bool = True
@@ -169,7 +167,6 @@ def _read_turn(sent: QueryDict, prefix: str) -> EditorTurn:
 
 
 def make_blank_turn() -> EditorTurn:
-    """A turn to be filled in."""
     return EditorTurn(ticks=[Tick(ANSWER, mode=CONTAINS), Tick(INTENT), Tick(STATE)])
 
 

@@ -120,7 +120,6 @@ class TestRunAdmin(ReadOnlyAdmin):
 
     @badge_column(RUN_LOOKS, "status", "status")
     def status_label(self, run: CeTestRun) -> tuple[str, str]:
-        """How far it is."""
         if run.status == RunStatus.DONE and run.failed:
             return "FAILED", "Tests failed"
         return run.status, str(run.get_status_display())

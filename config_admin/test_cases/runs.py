@@ -41,11 +41,9 @@ class Selection:
 
     @classmethod
     def read(cls, stored: Mapping[str, Any]) -> "Selection":
-        """The selection of a stored run."""
         return cls(**stored)
 
     def as_json(self) -> dict[str, Any]:
-        """What a run stores."""
         return {name: value for name, value in asdict(self).items() if value}
 
     def query(self) -> QuerySet[CeTestCase]:
@@ -70,7 +68,6 @@ class Selection:
 
 
 def list_folders() -> list[str]:
-    """The folders to choose from."""
     tests = CeTestCase.objects.exclude(folder="").order_by("folder")
     return list(tests.values_list("folder", flat=True).distinct()[:_OFFERED])
 
@@ -208,7 +205,6 @@ def _store(run: CeTestRun, snapshot: Snapshot, played: Sequence[tuple[CeTestCase
 
 
 def _read_last_passes(case_ids: Sequence[int]) -> dict[int, CeTestResult]:
-    """The newest result of each test in which it passed."""
     if not case_ids:
         return {}
     newest = (

@@ -26,8 +26,6 @@ _LARGEST, LARGEST_IMPORT, _MOST = 2_000_000, 64_000_000, 10_000
 
 @dataclass
 class ImportReport:
-    """What an import stored, and what it refused."""
-
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     #: The file, and why.

@@ -32,8 +32,6 @@ class ImportFailed(ValueError):
 
 @dataclass(frozen=True)
 class ImportResult:
-    """The result of an import."""
-
     plan: Plan
     #: None when nothing changed.
     release: CeRelease | None = None

@@ -95,7 +95,6 @@ class FileRow:
 
 
 def locate_rows(tables: Mapping[str, Sequence[Mapping[str, Json]]]) -> dict[str, list[FileRow]]:
-    """Rows that no file has, each with its position."""
     return {
         table: [FileRow(row, locate_row(table, number)) for number, row in enumerate(rows, 1)]
         for table, rows in tables.items()

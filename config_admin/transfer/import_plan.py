@@ -52,8 +52,6 @@ class LocatedFinding:
 
 @dataclass
 class Plan:
-    """An import before it is made."""
-
     document: Document
     #: The release of the check.
     config_version: int

@@ -29,8 +29,6 @@ class WorkProgress(NamedTuple):
 
 
 class WorkResult(NamedTuple, Generic[T]):
-    """The result."""
-
     result: T
 
 
@@ -69,7 +67,6 @@ def stream_lines(
     describe_result: Callable[[T], Any],
     describe_failure: Callable[[WorkFailed], Any],
 ) -> Iterator[bytes]:
-    """The progress of the work and its result line by line, each as JSON."""
     try:
         for news in follow_work(work):
             line = describe_progress(news._asdict()) if isinstance(news, WorkProgress) else describe_result(news.result)

@@ -122,7 +122,6 @@ def list_sections(plan: Plan) -> list[ReportSection]:
 
 
 def describe_plan(plan: Plan) -> Iterator[str]:
-    """An import, line by line."""
     yield from describe_differences(plan.differences)
     for title, _, lines in list_sections(plan):
         yield f"{title} ({len(lines)})"

@@ -285,7 +285,6 @@ def _encode_json(value: Any) -> Json:
 
 
 def export_sections() -> dict[str, Json]:
-    """All sections of this installation, as a file has them."""
     exported: dict[str, Json] = {}
     for title, section in list_sections().items():
         plan = SectionPlan(title, (), Mode.UPDATE)

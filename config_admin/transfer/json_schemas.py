@@ -139,7 +139,6 @@ def _build_column(table: str, name: str, column: "models.Field[Any, Any]") -> Js
 
 
 def _describe_type(table: str, name: str, column: "models.Field[Any, Any]") -> Json:
-    """The type of a column with its bounds."""
     spec = get_column_spec(column)
     if isinstance(column, models.JSONField):
         shapes = {dict: "object", list: "array"}

@@ -257,7 +257,6 @@ def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Outcome) ->
 
 
 def _describe_import(done: ImportResult) -> str:
-    """What an import did, as one message."""
     copy = find_working_copy()
     if not (done.release or (copy and copy.changed)):
         return UNCHANGED

@@ -12,8 +12,6 @@ from config_admin.transfer.stranded import Stranded, find_stranded_conversations
 
 
 class RestorePlan(NamedTuple):
-    """What a restored release would change."""
-
     differences: RowDifferences
     stranded: Sequence[Stranded]
 

@@ -10,8 +10,7 @@ from django.http import HttpRequest
 
 from config_admin.editing.confirmation import find_forbidden_rows
 from config_admin.releases.active import snapshots
-from config_admin.releases.compile import compile_rows
-from config_admin.releases.restore_rows import lay_rows_over
+from config_admin.releases.restore_rows import compile_rows, lay_rows_over
 from config_admin.transfer.document import Document, Mode
 from config_admin.transfer.import_plan import Plan
 from config_admin.transfer.natural_keys import get_key

@@ -85,8 +85,6 @@ def fresh_ids(document: Document, existing: Contents, highest: Callable[[str], i
 
 
 class _Table:
-    """The rows of one table during matching."""
-
     def __init__(
         self,
         table: str,

@@ -81,7 +81,6 @@ def read_tables(name: str, sheets: Sequence[tuple[str, Sequence[Line]]]) -> Docu
 
 
 def write_csv(contents: Contents, table: str, base: BaseRelease | None = None) -> bytes:
-    """A table as CSV."""
     text = io.StringIO()
     for cells in list_cells(contents, table, base):
         words = [str(cell).lower() if isinstance(cell, bool) else cell for cell in cells]

@@ -83,7 +83,6 @@ def _to_python(column: "models.Field[Any, Any]", value: Json) -> Any:
 
 
 def shorten_value(value: Json) -> str:
-    """A value for a message, shortened."""
     return shorten(repr(value), 80)
 
 

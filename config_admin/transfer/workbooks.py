@@ -65,7 +65,6 @@ def _list_cells(contents: Contents, table: str, base: BaseRelease | None) -> Ite
 
 
 def _text_cell(sheet: Any, text: str) -> Any:
-    """A cell that is always a text."""
     from openpyxl.cell import WriteOnlyCell
 
     cell = WriteOnlyCell(sheet, value=text)

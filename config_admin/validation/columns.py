@@ -123,7 +123,6 @@ _PLAIN = ColumnSpec()
 
 
 def declare_column(field: Field, **declared: Any) -> Field:
-    """The Django field of a column, with what it declares."""
     owner: Any = field
     owner.spec = ColumnSpec(**declared)
     return field

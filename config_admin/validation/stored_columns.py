@@ -39,7 +39,6 @@ def list_prose_columns(table: str) -> frozenset[str]:
 
 @cache
 def kept_columns(table: str) -> Mapping[str, "models.Field[Any, Any]"]:
-    """The columns of a table that a release stores."""
     wanted = EXTRA_COLUMNS | set(rows.columns(rows.ROW_TYPE_OF[table]))
     return {
         column.attname: column for column in control_plane()[table]._meta.concrete_fields if column.attname in wanted

@@ -29,8 +29,6 @@ _REACHED = "Leads to its state"
 
 
 class Use(NamedTuple):
-    """A row, and how it uses the other."""
-
     how: str
     row: Row
 
@@ -127,7 +125,6 @@ _FINDERS: Mapping[type[Row], Callable[[Snapshot, Any], Iterator[Use]]] = {
 
 
 def _build_word_pattern(name: str) -> str:
-    """The name as a whole word."""
     return rf"(?<![\w.]){re.escape(name.strip())}(?![\w.])"
 
 
@@ -234,8 +231,6 @@ def _get_target_intent(rule: rows.Rule) -> str | None:
 
 
 class RowTexts(NamedTuple):
-    """A row with its texts."""
-
     row: Row
     #: By column, without empty ones.
     texts: dict[str, str]

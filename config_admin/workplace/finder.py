@@ -56,7 +56,6 @@ class Hit:
     enabled: bool = True
 
     def as_dict(self) -> dict[str, Any]:
-        """The hit for scripts."""
         return asdict(self)
 
 

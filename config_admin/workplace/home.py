@@ -85,8 +85,6 @@ FOR_YOU = "For you"
 
 
 class HomeLink(NamedTuple):
-    """A link of a notice."""
-
     label: str
     url: str
 
@@ -106,7 +104,6 @@ class Notice(NamedTuple):
 
     @property
     def steps(self) -> Sequence[HomeLink]:
-        """What a user can do about it."""
         is_linked = self.subject is not None and self.subject.url
         return self.links or ([HomeLink("Open it", self.subject.url)] if self.subject and is_linked else [])
 

@@ -42,8 +42,6 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class OverviewSection:
-    """One section of the workspace."""
-
     title: str
     help: str
     groups: Sequence[RowGroup]

@@ -67,8 +67,6 @@ class Node:
 
 @dataclass
 class Move:
-    """An edge of the graph, with its rows."""
-
     start: str
     end: str
     rows: list[Row] = field(default_factory=list)
@@ -79,8 +77,6 @@ class Move:
 
 @dataclass(frozen=True)
 class Chart:
-    """The graph."""
-
     nodes: tuple[Node, ...]
     moves: tuple[Move, ...]
 

@@ -42,8 +42,6 @@ class StoredSetting(NamedTuple):
 
 @dataclass(frozen=True)
 class SettingLine:
-    """One setting of the page."""
-
     setting: Setting[Any]
     reading: live_settings.SettingInForce[Any]
     #: Its row without a qualifier, even if disabled.
@@ -53,7 +51,6 @@ class SettingLine:
 
     @property
     def anchor(self) -> str:
-        """Its fragment on the page."""
         return self.setting.name.replace("/", "-")
 
     @property
@@ -102,16 +99,12 @@ class SettingLine:
 
 
 class Family(NamedTuple):
-    """The settings of one type."""
-
     type: str
     title: str
     lines: Sequence[SettingLine]
 
 
 class EditedSetting(NamedTuple):
-    """The setting that the request edits, for all or for one qualifier."""
-
     setting: Setting[Any]
     qualifier: str
 
@@ -125,7 +118,6 @@ class EditedSetting(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in the address of the page."""
         return f"{self.setting.type}/{self.key}"
 
 

@@ -88,8 +88,6 @@ class Lines(NamedTuple):
 
 
 class ShownSection(NamedTuple):
-    """A section with its groups that have rows."""
-
     section: OverviewSection
     key: str
     groups: list[Lines]

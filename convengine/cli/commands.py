@@ -48,7 +48,6 @@ BY_WORDS: Mapping[str, Command] = {command.words: command for command in COMMAND
 
 
 def load_management_command(name: str) -> Any:
-    """Our management command of this name. Returns None if there is none."""
     from django.core.management import load_command_class
 
     app = map_management_commands().get(name)

@@ -47,8 +47,6 @@ class Level(Enum):
 
 @dataclass(frozen=True)
 class DoctorFinding:
-    """What is true of one subject, and what to do about it."""
-
     level: Level
     subject: str
     text: str

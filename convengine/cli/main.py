@@ -100,7 +100,6 @@ def _run_command(command: Command, rest: Sequence[str]) -> int:
 
 
 def describe_commands() -> str:
-    """The help."""
     width = max(len(command.words) for command in COMMANDS)
     lines = [f"  {command.words:<{width}}  {command.help}" for command in COMMANDS]
     return "\n".join(

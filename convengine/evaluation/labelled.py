@@ -36,8 +36,6 @@ _MARK = re.compile(r"\[(?P<words>[^\[\]]+)\](?:\((?P<entity>[^():]+)(?::(?P<valu
 
 @dataclass(frozen=True)
 class LabelledMessage:
-    """A message, and what it means."""
-
     text: str
     #: A blank one for "none of them"; None if nobody said.
     intent: str | None = None

@@ -46,8 +46,6 @@ class MovedPhrase(NamedTuple):
 
 @dataclass(frozen=True)
 class PhraseChange:
-    """What new phrases do to the others."""
-
     #: For each new phrase that has any, the most alike first.
     nearest: tuple[NearestPhrase, ...] = ()
     moved: tuple[MovedPhrase, ...] = ()

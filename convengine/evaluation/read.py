@@ -41,8 +41,6 @@ class EvaluationError(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """What was read of a line."""
-
     taken: Mapping[str, Json]
     offered: Mapping[str, Json]
     refused: Mapping[str, str]
@@ -74,8 +72,6 @@ class Result:
 
 
 class FormReader:
-    """Reads lines into one form."""
-
     def __init__(self, schema: Json) -> None:
         self.form = Form(schema)
         if self.form.problem:
@@ -87,7 +83,6 @@ class FormReader:
         return make_fields(self.form)
 
     def read(self, line: Mapping[str, Json]) -> Result:
-        """Read one line."""
         text, locale = str(line["say"]), line.get("locale") or LOCALE
         tables, fillers = get_tables(locale), list_fillers(self.form)
         specs = [field.spec for field in self.fields]

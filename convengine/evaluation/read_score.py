@@ -115,8 +115,6 @@ def _equals(value: Json, other: Json) -> bool:
 
 @dataclass
 class ReadScore:
-    """The counts of a corpus."""
-
     lines: int = 0
     #: By kind and whether the field was asked for.
     counts: dict[tuple[str, bool], Counter[Outcome]] = field(default_factory=lambda: defaultdict(Counter))

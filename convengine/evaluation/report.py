@@ -23,8 +23,6 @@ _CONFUSIONS, _EXAMPLES, _INTENTS = 20, 3, 60
 
 @dataclass(frozen=True)
 class Threshold:
-    """A measure, and what it must reach."""
-
     measure: str
     minimum: float
 

@@ -42,7 +42,6 @@ class _HtmlReader:
         self._depth, self._in_cell, self._in_code = 0, False, False
 
     def read(self, html: str) -> str:
-        """The text of the whole."""
         at = 0
         while markup := _MARKUP.search(html, at):
             self._write(html[at : markup.start()])
@@ -137,7 +136,6 @@ class _HtmlReader:
 
 
 def _find_end(html: str, at: int) -> int:
-    """Where a tag ends."""
     while stop := _STOP.search(html, at):
         if stop[0] == ">":
             return stop.end()

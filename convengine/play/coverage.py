@@ -96,7 +96,6 @@ class Coverage:
         return _percentage(self.items.values())
 
     def list_kinds(self) -> Iterator[tuple[str, list[CoveredItem]]]:
-        """The items of each kind that the configuration has."""
         for kind in dict.fromkeys(item.kind for item in self.items.values()):
             yield kind, [item for item in self.items.values() if item.kind == kind]
 

@@ -28,8 +28,6 @@ def _map(**properties: Json) -> Json:
 
 
 class Miss(NamedTuple):
-    """An expectation that does not hold."""
-
     #: Its path in the turn, such as `expect.context['$.a']`.
     where: str
     expected: Json
@@ -70,8 +68,6 @@ def _report_unless(is_met: bool, where: str, expected: Json, actual: Json) -> It
 
 
 def _expect_value(label: str, get: Callable[[SeenTurn], Json], schema: Json = _MATCHER) -> Expectation:
-    """The expectation of a matcher on one value of the turn."""
-
     def compare(matcher: Json, turn: SeenTurn) -> Iterator[Miss]:
         actual = get(turn)
         yield from _report_unless(holds(matcher, actual), "", matcher, actual)

@@ -71,8 +71,6 @@ def build_test(document: Mapping[str, Json]) -> Scenario:
 
 @dataclass
 class MemoryPlayer:
-    """Plays the turns of a scenario on a snapshot, one by one."""
-
     scenario: Scenario
     snapshot: Snapshot
     now: datetime
@@ -98,7 +96,6 @@ class MemoryPlayer:
         self._conversations[MAIN] = PlayedConversation(loaded, self.now, newest, past)
 
     def play_all(self) -> Iterator[tuple[Turn, PlayedTurn]]:
-        """Play all turns of the scenario, each with what it did."""
         for turn in self.scenario.turns:
             yield turn, self.play(turn)
 

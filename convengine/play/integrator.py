@@ -55,7 +55,6 @@ class Integrator:
         return answer.status_code, {"success": document.get("ok", False), **document, **document.get("turn", {})}
 
     def audit(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[Event]:
-        """The audit events of a turn, in order."""
         query: dict[str, str | int] = {"turn": turn_no, "page": "off"}
         answer = self.client.get(f"{_AUDIT}/{conversation_id}", query, headers=self._headers)
         events = loads(answer.content) if answer.status_code == 200 else []

@@ -275,6 +275,5 @@ class _Dumper(yaml.CSafeDumper):
 
 
 def dump_yaml(document: dict[str, Json]) -> str:
-    """A scenario as YAML."""
     written: str = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
     return written

@@ -88,8 +88,6 @@ class PlayedConversation:
 
 @dataclass(frozen=True)
 class PlayedTurn:
-    """A turn that was played."""
-
     turn: Turn
     outcome: EngineOutcome
     #: Every port call with its answer, in order.

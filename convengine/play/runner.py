@@ -156,7 +156,6 @@ class WorldRefused(ValueError):
 
 @contextmanager
 def open_world(scenario: Scenario, options: RunOptions = AS_WRITTEN) -> "Iterator[ScenarioPlayer]":
-    """The world of a scenario, in which turns can be played one by one. Its own turns are not played."""
     source = options.configuration or (ConfigurationFile(scenario.configuration) if scenario.configuration else None)
     if options.extensions:
         scenario = replace(scenario, extensions=options.extensions)
@@ -293,7 +292,6 @@ def _read_conversation(key: uuid.UUID | None) -> Json:
 
 @contextmanager
 def _fix_clock(at: datetime | None) -> Iterator[None]:
-    """Fix the clock at a time, if given."""
     if at is None:
         yield
         return

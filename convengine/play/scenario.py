@@ -110,8 +110,6 @@ class ThreadName:
 
 @dataclass(frozen=True)
 class Turn:
-    """One request and its expectations."""
-
     user: str | None = None
     conversation: str = MAIN
     before: Sequence[Edit] = ()
@@ -132,8 +130,6 @@ class Turn:
 
 @dataclass(frozen=True)
 class Scenario:
-    """One file."""
-
     id: str
     title: str
     turns: Sequence[Turn]

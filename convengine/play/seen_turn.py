@@ -39,8 +39,6 @@ def scenario_purpose(purpose: str) -> str:
 
 
 class PortCall(NamedTuple):
-    """A call of a port, and its answer."""
-
     port: str
     request: Json
     answer: Json
@@ -63,8 +61,6 @@ class PortCall(NamedTuple):
 
 
 class Event(NamedTuple):
-    """An audit event of a turn."""
-
     stage: str
     payload: Mapping[str, Json]
 

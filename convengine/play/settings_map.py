@@ -68,8 +68,6 @@ _RATE_LIMIT = "audit.rate_limit."
 
 @dataclass(frozen=True)
 class WorldSettings:
-    """The settings of a world for the product."""
-
     #: Live settings, below the world's own `ce_config` rows: (TYPE, KEY) -> text.
     live: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Keys of `settings.CONVENGINE`.

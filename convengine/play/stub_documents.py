@@ -107,7 +107,6 @@ class CallName:
         return json.dumps([self.section, self.names, self.number])
 
     def fits(self, stub: Mapping[str, Json]) -> bool:
-        """True for a stub that answers calls of these names."""
         names = {key: stub[key] for key in _BY_NAME[self.section].names if key in stub}
         if self.section == "llm":
             names = {"when": {"purpose": stub["when"]["purpose"]}}
@@ -263,7 +262,6 @@ def export_answers(calls: Iterable[PortCall]) -> Iterator[tuple[str, Stub]]:
 
 
 def keep_answers(stubs: Stubs, calls: Iterable[PortCall]) -> Stubs:
-    """The stubs that answer these calls, one by one, before those that answer any number."""
     answers: dict[str, list[Mapping[str, Json]]] = {}
     for section, stub in export_answers(calls):
         answers.setdefault(section, []).append(stub)

@@ -29,8 +29,6 @@ class ScriptedFailure(Exception):
 
 @dataclass
 class ScenarioStubs:
-    """The stubs of one scenario."""
-
     registry: Registry
     model: TestModel
     tools: ScriptedTools

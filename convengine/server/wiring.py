@@ -57,7 +57,6 @@ def models() -> Connections:
 
 @cache
 def model() -> ModelPort:
-    """The model of this process."""
     connections = models()
     if not connections.answering:
         return NoModel()
@@ -122,7 +121,6 @@ def replace_outside_world(outside: OutsideWorld) -> Iterator[None]:
 
 
 def is_replaced() -> bool:
-    """True while it is replaced."""
     return _replacement.get() is not None
 
 
@@ -142,7 +140,6 @@ def steps() -> Sequence[Step]:
 
 @cache
 def engine() -> Engine:
-    """The engine of this process."""
     load_extensions()
     return Engine(steps(), Hooks([*(hook() for hook in conf.load_all("HOOKS")), *registry.hooks]))
 

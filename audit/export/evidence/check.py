@@ -111,7 +111,6 @@ def check_data(data: Mapping[str, Json]) -> Evidence:
 
 
 def describe_location(row: SealedRow) -> str:
-    """The location of a row in its file."""
     location = f"conversation {row.conversation_id}"
     if row.turn_no is not None:
         location += f", turn {row.turn_no}"

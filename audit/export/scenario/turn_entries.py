@@ -20,7 +20,6 @@ Entry = dict[str, Json]
 
 
 def export_turn(recorded_turn: RecordedTurn, before: RecordedTurn | None, conversation: CeConversation) -> Entry:
-    """One turn with the edits before it."""
     request = recorded_turn.recorded.request
     edited = export_edits(before.recorded.config_version, recorded_turn.recorded.config_version) if before else []
     entry: Entry = {"before": edited} if edited else {}

@@ -142,8 +142,6 @@ def _list_tools(parsed: Sequence[Statement]) -> Iterator[tuple[str, str]]:
 
 @dataclass
 class _Reading:
-    """What was read so far."""
-
     tables: dict[str, list[FileRow]] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     codes: Mapping[str, str] = field(default_factory=dict)

@@ -271,7 +271,6 @@ def _read_query(query: exp.Select, target: str = "") -> tuple[Sequence[_Row], bo
 
 
 def _list_conditions(query: exp.Select) -> list[Any]:
-    """The conditions of WHERE that AND joins."""
     where = query.args.get("where")
     if not where:
         return []

@@ -102,7 +102,6 @@ class FaqPlan:
 
     @property
     def digest(self) -> str:
-        """A digest of what it makes."""
         made = [[planned.code, planned.entry.answer, *planned.questions] for planned in self.planned]
         made.append(self.removed)
         return hash_of(canonical(made))[:16]

@@ -115,8 +115,6 @@ _LOCALE = re.compile(r"^[A-Za-z]{2,3}([-_][A-Za-z]{2})?$")
 
 @dataclass(frozen=True)
 class Entry:
-    """A line with one answer, and the questions that lead to it."""
-
     line: int
     questions: tuple[str, ...]
     answer: str
@@ -128,8 +126,6 @@ class Entry:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is wrong with a line, and what to do about it."""
-
     line: int
     text: str
 
@@ -138,7 +134,6 @@ class Problem:
 
 
 def read_entries(lines: Sequence[Line]) -> tuple[list[Entry], list[Problem]]:
-    """The usable lines, and the problems of the others."""
     columns, problems = _read_heads(lines[0])
     entries: list[Entry] = []
     if problems:
@@ -187,7 +182,6 @@ def _read_heads(line: Line) -> tuple[Sequence[str], list[Problem]]:
 
 
 def _read_line(number: int, cells: Sequence[str], columns: Sequence[str]) -> tuple[Entry, list[str]]:
-    """The entry of a line, and what is wrong with it."""
     texts = [storable(cell).strip() for cell in cells]
     # Without the apostrophe that marks text in spreadsheets.
     texts = [text[1:] if text[:2] in ("'=", "'+", "'-", "'@", "''") else text for text in texts]
@@ -218,7 +212,6 @@ def read_language(locale: str) -> str:
 
 
 def _split_questions(cell: str) -> tuple[str, ...]:
-    """The questions of a cell, each once."""
     parts = (" ".join(part.split()) for part in _SEPARATOR.split(cell))
     questions: dict[str, str] = {}
     for part in parts:

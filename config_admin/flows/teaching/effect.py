@@ -53,7 +53,6 @@ class ChangedMessage(NamedTuple):
     after: tuple[str, ...]
 
     def find_kind(self, intent: str) -> ChangeKind:
-        """How phrases of an intent change it."""
         if self.after == (intent,):
             return ChangeKind.TAKEN if self.before else ChangeKind.CAUGHT
         return ChangeKind.ASKED if len(self.after) > 1 else ChangeKind.OTHER
@@ -70,8 +69,6 @@ class ChangedTest(NamedTuple):
 
 @dataclass
 class Effect:
-    """What a lesson would change."""
-
     lesson: Lesson
     #: Identifies lesson and configuration: what is saved is what was shown.
     digest: str
@@ -92,7 +89,6 @@ class Effect:
     after: Snapshot | None = None
 
     def list_changed(self, kind: ChangeKind) -> list[ChangedMessage]:
-        """The changed messages of a kind."""
         return [message for message in self.changed if message.find_kind(self.lesson.intent) is kind]
 
     @property

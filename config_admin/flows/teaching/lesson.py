@@ -15,8 +15,6 @@ from convengine.engine.turn.snapshot import Snapshot
 
 @dataclass(frozen=True)
 class Lesson:
-    """Phrases that an intent gets."""
-
     intent: str
     state: str
     phrases: tuple[str, ...]
@@ -62,7 +60,6 @@ def find_disabled_phrase(snapshot: Snapshot, intent: str, phrases: Iterable[str]
 
 
 def drop_known_phrases(snapshot: Snapshot, intent: str, phrases: Iterable[str]) -> list[str]:
-    """The phrases that the intent does not have, each once."""
     own = (row for row in snapshot.enabled_rows(rows.Classifier) if row.is_phrase and code(row.intent_code) == intent)
     known = {fold_question(row.pattern or "") for row in own}
     new: dict[str, str] = {}

@@ -50,8 +50,6 @@ _PHRASES = rows.Classifier.table
 
 
 class OfferedPhrase(NamedTuple):
-    """A wording on the page."""
-
     text: str
     is_chosen: bool
 

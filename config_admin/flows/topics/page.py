@@ -58,7 +58,6 @@ class NameForm(forms.Form):
         self._snapshot, self._topic, self._may_stay = snapshot, topic, may_stay
 
     def clean_code(self) -> str:
-        """A code that no other intent has."""
         try:
             return check_new_code(self._snapshot, self._topic, self.cleaned_data["code"], may_stay=self._may_stay)
         except CodeRefused as refused:
@@ -126,7 +125,6 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
 
 @page("<path:intent>/switch/", of="config_admin.CeIntent")
 def switch(request: HttpRequest, intent: str) -> HttpResponse:
-    """Switch the topic off or on."""
     require_right(request, "config_admin.change_ceintent")
     topic, snapshot = _find_topic(request, intent)
     question = _describe_switch(snapshot, topic)

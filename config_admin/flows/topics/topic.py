@@ -46,7 +46,6 @@ class Topic:
 
     @property
     def codes(self) -> tuple[str, ...]:
-        """The codes of all its intents."""
         return self.code, *self.question_codes
 
     def list_drafts(self) -> Sequence[CeDraft]:

@@ -17,8 +17,6 @@ _BRACKETS = {"(": ")", "[": "]", "“": "”", "„": "“", "«": "»", '"': '"
 
 
 class Span(NamedTuple):
-    """An occurrence of the word."""
-
     start: int
     end: int
     #: True in a part that is computed, such as `{{ bike }}`.
@@ -45,7 +43,6 @@ class SoughtWord:
         return re.compile(words if self.inside else rf"(?:(?<!\w)|(?<=\\[A-Za-z])){words}(?!\w)", re.IGNORECASE)
 
     def list_spans(self, text: str) -> list[Span]:
-        """All occurrences in a text."""
         computed = [match.span() for match in _COMPUTED.finditer(text)]
         return [
             Span(match.start(), match.end(), any(start <= match.start() < end for start, end in computed))
@@ -53,7 +50,6 @@ class SoughtWord:
         ]
 
     def is_whole(self, text: str) -> bool:
-        """True for a text that is nothing but the word."""
         return self.pattern.fullmatch(text.strip()) is not None
 
     def replace(self, text: str, new: str) -> str:

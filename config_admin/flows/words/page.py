@@ -28,13 +28,10 @@ RIGHT = "config_admin.view_ceresponse"
 
 
 class WordForm(forms.Form):
-    """The word to look for."""
-
     word = forms.CharField(label="Word", max_length=80)
     inside = forms.BooleanField(label="Also inside other words, such as the plural", required=False)
 
     def sought(self) -> SoughtWord:
-        """The word of a valid form."""
         return SoughtWord(self.cleaned_data["word"], self.cleaned_data["inside"])
 
 

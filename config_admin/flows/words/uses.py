@@ -79,8 +79,6 @@ _KINDS_OF_TEXTS = frozenset({prompt().name, template().name})
 
 
 class RowText(NamedTuple):
-    """A text of a row."""
-
     column: str
     path: Path
     text: str
@@ -212,8 +210,6 @@ _BEFORE, _AFTER = 60, 90
 
 
 class Use(NamedTuple):
-    """A text with the word."""
-
     url: str
     name: str
     about: str

@@ -147,7 +147,6 @@ def _report_skipped_by(rule: rows.Rule, phrase: rows.Classifier, witness: Witnes
 
 
 def _get_set_intent(rule: rows.Rule) -> tuple[RulePhase | None, str] | None:
-    """The phase in which a rule sets the intent, and the intent. Returns None if there is none."""
     return (read_phase(rule.phase), code(rule.action_value)) if code(rule.action) == RuleAction.SET_INTENT else None
 
 

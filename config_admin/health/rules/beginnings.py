@@ -112,7 +112,6 @@ def _list_phrases(snapshot: Snapshot, phase: RulePhase, intent: str) -> list[lis
 
 
 def get_phrase_predicate(row: rows.Classifier) -> TextPredicate:
-    """A text that leads to the row."""
     return TextPredicate(RULE_EXACT if row.is_phrase else code(row.rule_type), row.pattern or "")
 
 
@@ -260,7 +259,6 @@ def _is_of_engine(mention: Mention) -> bool:
 
 
 def _may_be(path: FactPath, value: Json) -> bool:
-    """True when a conversation can have this value of a fact."""
     match path:
         case _ if value is NOTHING:
             return True
@@ -292,7 +290,6 @@ def _hold_in_turn(session: Session, wanted: Sequence[Wanted]) -> bool:
 
 
 def _write(session: Session, effects: Values) -> Session:
-    """The session after a rule has acted."""
     document: dict[str, Json] = {"context": _copy(session.context), "inputParams": _copy(session.input_params)}
     moved = {path[0]: value for path, value in effects.items() if path[0] in ("intent", "state")}
     for path, value in effects.items():

@@ -55,7 +55,6 @@ def find_contested(row: rows.Rule, other: rows.Rule) -> tuple[FactPath, ...]:
 
 
 def read_value(session: Session, path: FactPath) -> Json:
-    """The value in a session at the path of an effect."""
     match path[0]:
         case "state":
             return session.state
@@ -109,7 +108,6 @@ def describe_effect(rule: rows.Rule, path: FactPath) -> str:
 
 
 def _name_value(path: FactPath) -> str:
-    """The name of a fact in a sentence."""
     match path[0]:
         case "state" | "intent":
             return f"the {path[0]}"

@@ -105,8 +105,6 @@ def is_of_model(mention: Mention) -> bool:
 
 
 class _Reader:
-    """Reads the mentions of a condition."""
-
     def __init__(self, in_context: bool, now: datetime) -> None:
         self._in_context, self._now = in_context, now
         self.found: list[Mention] = []

@@ -46,7 +46,6 @@ def _list_scopes_before(snapshot: Snapshot, scopes: Iterable[tuple[str, str]]) -
 
 
 def _find_common_code(codes: Iterable[str]) -> str | None:
-    """The code that all of them match, ANY for any. Returns None when there is none."""
     concrete = {scope_code for scope_code in codes if scope_code != ANY}
     return ANY if not concrete else concrete.pop() if len(concrete) == 1 else None
 
@@ -71,7 +70,6 @@ def _list_states(snapshot: Snapshot, intent: str, rules: Iterable[rows.Rule]) ->
 
 
 def _list_compared_codes(fact: str, rules: Iterable[rows.Rule]) -> Iterator[str]:
-    """The codes that conditions compare the fact with."""
     for rule in rules:
         for mention in list_mentions(rule):
             if mention.path == (fact,):

@@ -118,7 +118,6 @@ def _find_node(root: _Node, path: FactPath) -> _Node:
 
 
 def _list_variables(node: _Node, path: FactPath) -> Iterator[tuple[FactPath, _Node]]:
-    """The shortest paths with a value of their own."""
     may_be_one = len(path) > 1 or (path and path[0] not in ("context", "inputParams"))
     if may_be_one and (node.is_read or ELEMENT in node.below):
         yield path, node

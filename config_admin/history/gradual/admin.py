@@ -59,7 +59,6 @@ class GradualReleaseAdmin(PagesAdmin):
         return False
 
     def change_view(self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None) -> Any:
-        """The release with its counts."""
         row = self.get_object(request, object_id)
         context = build_page(request, row) if row else {}
         return super().change_view(request, object_id, form_url, context | (extra_context or {}))
@@ -82,7 +81,6 @@ class GradualReleaseAdmin(PagesAdmin):
 
     @page("<int:gradual_id>/all/")
     def all_view(self, request: HttpRequest, gradual_id: int) -> HttpResponse:
-        """Give the release to all."""
         if response := _refuse(request):
             return response
         try:

@@ -10,8 +10,6 @@ from config_admin.releases.models import CeGradualRelease, GuardMetric
 
 
 class NameList(forms.CharField):
-    """Names, one on each line."""
-
     widget = forms.Textarea(attrs={"rows": 3})
 
     def to_python(self, value: Any) -> Any:
@@ -51,7 +49,6 @@ class AudienceForm(forms.Form):
 
     @classmethod
     def of(cls, row: CeGradualRelease) -> "AudienceForm":
-        """The form with the present audience."""
         values = {name: getattr(row, name) for name in cls.base_fields}
         return cls(initial={**values, "participants": "\n".join(row.participants), "channels": "\n".join(row.channels)})
 

@@ -176,8 +176,6 @@ def _list_stems(text: str, language: PhraseLanguage) -> list[str]:
 
 
 class DocumentIndex:
-    """The sections that are on, of all documents that are on."""
-
     def __init__(self, documents: Sequence[rows.AnswerDocument], encoder: str) -> None:
         """`encoder`: the embedding model; blank for none."""
         self.sections = [section for row in documents for section in split_row(row)]
@@ -228,7 +226,6 @@ def get_document_index(snapshot: Snapshot) -> DocumentIndex:
 
 
 def split_row(row: rows.AnswerDocument) -> list[SectionText]:
-    """The sections of a document that are on, with what was set of each."""
     choices: Mapping[str, Any] = row.sections if isinstance(row.sections, Mapping) else {}
     listed = []
     for section in split_document(row.title, row.content):

@@ -20,8 +20,6 @@ _PARTS = ("then", "else")
 
 @dataclass(frozen=True)
 class _Document:
-    """A schema that is written out."""
-
     root: Mapping[str, Json]
     #: What plain references lead to, by reference and depth: a wide schema that has itself is written out once.
     written: dict[tuple[str, int], Mapping[str, Json]] = field(default_factory=dict)

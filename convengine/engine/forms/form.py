@@ -29,8 +29,6 @@ from convengine.json_value import Json
 
 @dataclass(frozen=True)
 class SchemaStatus:
-    """The status of a schema for a context."""
-
     complete: bool
     has_any_value: bool
     #: Dotted paths of required values that are missing or invalid, in schema order.
@@ -241,7 +239,6 @@ class Form:
 
     @cached_property
     def validator(self) -> Draft202012Validator:
-        """The one validator of this schema."""
         return get_validator(self.schema)
 
     def describe_fields(self) -> dict[str, dict[str, Json]]:

@@ -31,7 +31,6 @@ def get_validator(schema: Json) -> Draft202012Validator:
 
 
 def is_well_formed(schema: Json) -> bool:
-    """True for a valid JSON Schema."""
     return isinstance(schema, Mapping) and _is_well_formed_text(dumps(schema))
 
 

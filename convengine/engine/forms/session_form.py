@@ -36,7 +36,6 @@ def choose_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> 
 
 
 def find_schema(snapshot: Snapshot, intent: str | None, state: str | None) -> rows.OutputSchema | None:
-    """The schema of (intent, state). Returns None if there is none."""
     if not snapshot.rows(rows.OutputSchema) or not is_resolved(intent):
         return None
     return find_row(snapshot, rows.OutputSchema, intent, state, _find_refusal)

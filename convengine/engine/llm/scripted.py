@@ -13,8 +13,6 @@ NO_ANSWER = "No stub answers this call."
 
 @dataclass(frozen=True)
 class ScriptLine:
-    """One entry of a script."""
-
     purposes: Collection[str]
     reply: str = ""
     #: The text of an outage instead of a reply.

@@ -48,8 +48,6 @@ _ENDINGS = range(2, 6)
 
 @dataclass(frozen=True)
 class SummaryParts:
-    """The content of the summary."""
-
     goal: str = ""
     entities: tuple[str, ...] = ()
     decisions: tuple[str, ...] = ()

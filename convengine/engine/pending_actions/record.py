@@ -34,8 +34,6 @@ _STAMPED = {
 
 @dataclass(frozen=True)
 class Moment:
-    """A turn and its time."""
-
     turn_no: int
     epoch_ms: int
 
@@ -76,7 +74,6 @@ class Record:
 
     @property
     def identity(self) -> str:
-        """Compared with that of an Action."""
         return Action(self.action_key, self.action_ref).identity
 
     def is_for(self, action: Action) -> bool:

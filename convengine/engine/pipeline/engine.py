@@ -79,7 +79,6 @@ class _Untouched:
         self._read: Callable[[Mapping[str, Any]], Any] = itemgetter(*self._names) if self._names else lambda values: ()
 
     def list_changed(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
-        """Those of them that differ."""
         if self._read(old) == self._read(new):
             return []
         return [name for name in self._names if old[name] != new[name]]

@@ -31,7 +31,6 @@ class RenderedText:
 
 
 def has_expressions(text: str) -> bool:
-    """True when the text has expressions or tags."""
     return _BEGIN.search(text) is not None
 
 

@@ -98,7 +98,6 @@ def choose_interaction(snapshot: Snapshot, intent: str | None, state: str | None
 
 
 def find_interaction(snapshot: Snapshot, intent: str | None, state: str | None) -> PromptTemplate | None:
-    """The best of these templates. Returns None if there is none."""
     return find_row(snapshot, PromptTemplate, intent, state, _find_refusal, order=order_newest_first)
 
 

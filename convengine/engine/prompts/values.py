@@ -52,7 +52,6 @@ def to_text(value: Json) -> str:
 
 
 def to_json(value: Json) -> str:
-    """A value as compact JSON."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain)
 
 

@@ -55,8 +55,6 @@ def run_phase(
 
 
 class _PhaseRun:
-    """One execution of a phase."""
-
     def __init__(self, turn: Turn, tell: PhaseEvents, phase: RulePhase) -> None:
         self._turn = turn
         self._phase = phase

@@ -27,7 +27,6 @@ def kind_of(char: str) -> str:
 
 @lru_cache(maxsize=65536)
 def takes(atom: str, ignore_case: bool, char: str) -> bool:
-    """True when the atom matches the character."""
     return _compile(atom, ignore_case).fullmatch(char.encode()) is not None
 
 

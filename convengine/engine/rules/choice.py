@@ -108,7 +108,6 @@ def choose_response(snapshot: Snapshot, intent: str | None, state: str | None) -
 
 
 def choose_exact_response(snapshot: Snapshot, intent: str | None, state: str) -> RowChoice[rows.Response] | None:
-    """The rows of exactly this state, of the intent before ANY. Returns None if there are none."""
     choice = choose_response(snapshot, intent, state)
     exact = tuple((row, refused) for row, refused in choice.considered if code(row.state_code) == state)
     return RowChoice(exact, choice.cut) if exact else None

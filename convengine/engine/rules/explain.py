@@ -47,8 +47,6 @@ class ExplainedRow:
 
 @dataclass(frozen=True)
 class _DecisionScope:
-    """The scope and text of a decision."""
-
     intent: str | None
     state: str | None
     text: str | None

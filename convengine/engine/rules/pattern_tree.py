@@ -29,15 +29,11 @@ class Assertion:
 
 @dataclass(frozen=True)
 class Concatenation:
-    """One after the other."""
-
     parts: tuple["Node", ...]
 
 
 @dataclass(frozen=True)
 class Alternation:
-    """One of several."""
-
     parts: tuple["Node", ...]
 
 

@@ -124,7 +124,6 @@ class Pattern:
         return int(self._compiled_test.programsize)
 
     def occurs_in(self, text: str | None) -> bool:
-        """True when the pattern occurs anywhere in the text."""
         return text is not None and self._compiled_test.search(prepare_subject(text)) is not None
 
     def fits(self, text: str | None) -> bool:

@@ -61,7 +61,6 @@ class Pass:
 
     @property
     def all_matched(self) -> bool:
-        """True when there were rules and all of them held."""
         are_all_tested = bool(self.listing) and len(self.tested) == len(self.listing)
         return are_all_tested and all(tested.verdict.matched for tested in self.tested)
 
@@ -215,7 +214,6 @@ class PhaseEvents:
 
 
 def _parse_json(value: str | None) -> Json:
-    """The parsed JSON value, or the text if it is not JSON."""
     text = (value or "").strip()
     if text[:1] not in ("{", "["):
         return value

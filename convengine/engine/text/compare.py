@@ -103,7 +103,6 @@ def fold(text: str | None) -> str:
 
 
 def split_words(text: str | None) -> Words:
-    """The folded words of a text."""
     return tuple(_WORD.findall(fold(text)))
 
 

@@ -43,8 +43,6 @@ class Reason(Word):
 
 @dataclass(frozen=True)
 class LatestSession:
-    """The newest session of a thread."""
-
     lifecycle: str
     last_message_at: datetime
     #: It was offered for resumption, and the user has not answered.

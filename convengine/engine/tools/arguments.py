@@ -21,7 +21,6 @@ _PREVIEW = 1000
 
 
 def find_argument_schema(snapshot: Snapshot, tool: rows.Tool) -> Json:
-    """The JSON Schema of a tool's arguments. Returns None if there is none."""
     tool_row = snapshot.row(rows.DbTool, tool.tool_id) or snapshot.row(rows.HttpTool, tool.tool_id)
     schema = tool_row.param_schema if tool_row else tool.input_schema
     return schema if isinstance(schema, Mapping) else None

@@ -12,8 +12,6 @@ _DATA_TEXT_KEYS = ("text", "output", "question")
 
 @dataclass(frozen=True)
 class TextPayload:
-    """A plain text."""
-
     value: str
     type = "TEXT"
 

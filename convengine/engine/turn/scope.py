@@ -32,7 +32,6 @@ class Scoped(Protocol):
 
 
 def intent_key(row: Any) -> str:
-    """The intent of a row, normalised."""
     return code(row.intent_code)
 
 

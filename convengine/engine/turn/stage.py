@@ -54,7 +54,6 @@ class SentenceTemplate:
     given: str = ""
 
     def fits(self, payload: Mapping[str, Json], stages: Collection[str] = ()) -> bool:
-        """True when the template fits this payload, in a turn with these stages."""
         if (self.given and self.given not in stages) or not set(self.unless).isdisjoint(stages):
             return False
         return all(

@@ -18,8 +18,6 @@ FOLDED = object()
 
 
 class AuditEvent(NamedTuple):
-    """One event."""
-
     #: 1, 2, 3 … within the turn.
     seq: int
     #: The stage; for rule stages with its source in brackets: `RULE_APPLIED (RulesStep)`.
@@ -37,8 +35,6 @@ Listener = Callable[[AuditEvent], None]
 
 @dataclass
 class Trail:
-    """The events of one turn, in order."""
-
     elapsed_ms: Callable[[], float]
     listeners: tuple[Listener, ...] = ()
     events: list[AuditEvent] = field(default_factory=list)

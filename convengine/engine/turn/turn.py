@@ -67,8 +67,6 @@ class Candidate(NamedTuple):
 
 @dataclass(frozen=True)
 class DecidingRow:
-    """A row that decided something in this turn."""
-
     table: str
     row_pk: str
     role: str

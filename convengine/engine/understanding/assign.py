@@ -28,8 +28,6 @@ _Rank = tuple[int, bool, bool, bool, int, bool, bool, int]
 
 @dataclass(frozen=True)
 class Claim:
-    """A span for one field, and what it is there."""
-
     field: FormField
     span: Span
     resolved: Resolved
@@ -79,8 +77,6 @@ def list_claims(
 
 @dataclass(frozen=True)
 class _ClaimMaker:
-    """Makes the claims of a message."""
-
     understanding: Understanding
     form: OpenForm
     finders: Mapping[Sort, Finder]
@@ -360,5 +356,4 @@ def _overlap(first: Span, second: Span) -> bool:
 
 
 def is_text(item: FormField | None) -> bool:
-    """True for a field that takes any text."""
     return item is not None and item.spec.kind in (Kind.TEXT, Kind.PERSON)

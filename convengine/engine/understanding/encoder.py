@@ -33,7 +33,6 @@ def describe_encoder() -> str:
 
 
 def encode(texts: Sequence[str]) -> Vector:
-    """A row for each text."""
     return np.stack([encode_text(text) for text in texts]) if texts else np.empty((0, DIMENSIONS), np.float32)
 
 

@@ -56,7 +56,6 @@ class OpenForm:
     own_words: frozenset[str] = frozenset()
 
     def field(self, path: str) -> FormField | None:
-        """The field of a path. Returns None if there is none."""
         return next((item for item in self.fields if item.path == path), None)
 
     @cached_property

@@ -53,7 +53,6 @@ def find_country(locale: str) -> str:
 
 @lru_cache(maxsize=1)
 def list_languages() -> tuple[str, ...]:
-    """The languages that have a folder."""
     return tuple(sorted(item.name for item in _get_folder().iterdir() if (item / "words.toml").is_file()))
 
 

@@ -171,7 +171,6 @@ def _learn(chart: Chart, clause: Clause, own: Sequence[Move], learned: LearnedPo
 
 
 def find_least_probability(kind: MoveKind) -> float:
-    """The probability from which on a learned move does what it says."""
     return SURE_YES if kind in (MoveKind.AFFIRM, MoveKind.RESTART) else SURE_END if kind in ENDING else SURE
 
 

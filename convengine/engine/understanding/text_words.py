@@ -19,8 +19,6 @@ PARTING = frozenset(",;()")
 
 
 class TextWords:
-    """What the words of a message are in a text."""
-
     def __init__(self, understanding: Understanding) -> None:
         self._words, self._chart = understanding.words, understanding.chart
         small = _find_small(understanding)

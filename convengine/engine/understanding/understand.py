@@ -156,7 +156,6 @@ def _apply(understanding: Understanding, learned: Sequence[Learned]) -> tuple[tu
 
 
 def _apply_asking(clause: Clause, asking: Sequence[Learned]) -> Clause:
-    """The clause, which asks if it is part of one of those that were learned to ask."""
     own = next((each.asking for each in asking if clause.overlaps(each.clause)), 0.0)
     return replace(clause, force=Force.ASKS, probability=own, needed=SURE_YES) if own else clause
 

@@ -60,12 +60,10 @@ def cover(parts: Iterable[Extent]) -> set[int]:
 
 
 def is_within(part: Extent, whole: Extent) -> bool:
-    """True for a part of another one, or all of it."""
     return whole.start <= part.start and part.end <= whole.end
 
 
 def is_part(part: Extent, whole: Extent) -> bool:
-    """True for a part of a longer one."""
     return is_within(part, whole) and part.end - part.start < whole.end - whole.start
 
 

@@ -45,8 +45,6 @@ _NAMED = 6
 
 
 class TurnSummary(NamedTuple):
-    """One turn."""
-
     turn: CeConversationHistory
     user_text: str
     answered: str
@@ -59,8 +57,6 @@ class TurnSummary(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """One page of turns."""
-
     lines: list[TurnSummary]
     #: The number where older turns begin; None if there are none.
     older: int | None

@@ -151,7 +151,6 @@ class SettlingAdmin(ByConversation):
 
 
 def may_settle(request: HttpRequest) -> bool:
-    """Operators may."""
     return bool(request.user.has_perm(PERMISSION))
 
 

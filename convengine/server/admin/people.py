@@ -76,8 +76,6 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
 
 
 class GroupAdmin(BaseGroupAdmin, ModelAdmin):
-    """Groups and their rights."""
-
     filter_horizontal = ()
 
     def formfield_for_manytomany(self, db_field: Any, request: Any = None, **options: Any) -> Any:

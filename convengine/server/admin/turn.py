@@ -71,7 +71,6 @@ class TurnAdmin(ByConversation):
 
     @admin.display(description="turn")
     def turn(self, row: CeConversationHistory) -> str:
-        """The number of the turn in its conversation."""
         return f"Turn\N{NO-BREAK SPACE}{row.turn_no}"
 
     @admin.display(description="answer")

@@ -12,8 +12,6 @@ READ_RIGHTS = {"draft": "config_admin.view_cedraft", "release": "config_admin.vi
 
 
 class ConfigurationChoice(NamedTuple):
-    """A configuration to choose."""
-
     name: str
     title: str
 

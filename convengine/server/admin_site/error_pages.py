@@ -62,7 +62,6 @@ def show_refusal(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def show_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """There is no such page or row."""
     # The resolver raises its error with a list of patterns instead of a text.
     reason = next((part for part in exception.args if isinstance(part, str)), "")
     lines = [*filter(None, [reason]), "The address is wrong, or the item was deleted."]

@@ -17,5 +17,4 @@ def note_step(request: HttpRequest, step: str) -> None:
 
 
 def list_session_steps(request: HttpRequest) -> Set[str]:
-    """The steps that the user has done in this session."""
     return frozenset(request.session.get(_KEY, ()))

@@ -14,8 +14,6 @@ from django.urls import get_script_prefix, reverse
 
 @dataclass(frozen=True)
 class Entry:
-    """A page of a model, and its label."""
-
     model: str
     title: str
     help: str

@@ -23,8 +23,6 @@ BEFORE = "before"
 
 
 class PageByKey(Paginator):
-    """The rows of one page."""
-
     template_name = "convengine/older.html"
     #: The address of the next page, or blank.
     older = ""
@@ -104,7 +102,6 @@ class ReadOnlyAdmin(PagesAdmin):
         return row
 
     def find_row(self, request: HttpRequest, object_id: str, from_field: str | None) -> Any:
-        """A row by its key. Returns None if there is none."""
         if connection.vendor != "sqlite":
             return super().get_object(request, object_id, from_field)
         try:

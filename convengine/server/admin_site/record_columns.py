@@ -185,7 +185,6 @@ def get_options(table: str) -> Any:
 
 
 def answer_text(answer: Any) -> str:
-    """The text of an answer, or its JSON."""
     if isinstance(answer, dict) and isinstance(answer.get("value"), str):
         return str(answer["value"])
     return "" if answer is None else json.dumps(answer, ensure_ascii=False)

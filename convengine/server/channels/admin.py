@@ -83,7 +83,6 @@ class ChannelForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 def build_form(provider: Provider) -> type[ChannelForm]:
-    """The form of a channel of this kind."""
     known = sorted(conf.get("CHANNEL_SECRETS"))
     where = (
         "Choose its name: what follows CE_CHANNEL_SECRET_ in the environment of this installation."
@@ -119,8 +118,6 @@ def _write_label(name: str) -> str:
 
 @admin.register(CeChannel)
 class ChannelAdmin(PagesAdmin):
-    """Channels of messages."""
-
     change_form_template = "convengine/channel.html"
     list_display = ("name", "provider_title", "workspace_id", "status_label", "last_request_at")
     ordering = ("name",)

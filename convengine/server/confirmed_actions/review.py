@@ -31,7 +31,6 @@ class Settlement:
 
     @property
     def status(self) -> str:
-        """The new status of the claim."""
         return "EXECUTED" if self.ran else "FAILED"
 
 

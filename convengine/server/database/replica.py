@@ -117,7 +117,6 @@ def find_replica_time() -> datetime | None:
 
 
 def is_configured() -> bool:
-    """True when there is a replica."""
     try:
         return connections[REPLICA].vendor == "postgresql"
     except ConnectionDoesNotExist:

@@ -84,7 +84,6 @@ def forget(name: str) -> None:
 
 
 def remember(name: str, seconds: int, now: float | None = None) -> None:
-    """Note a name for a time."""
     at = time.time() if now is None else now
     with connection.cursor() as cursor:
         cursor.execute(

@@ -83,7 +83,6 @@ def iterate_values(rows: models.QuerySet[Any], *columns: str) -> Iterator[dict[s
 
 
 def format_minute(at: datetime | str) -> str:
-    """A time to the minute, or UNREADABLE."""
     return at if isinstance(at, str) else f"{at:%Y-%m-%d %H:%M}"
 
 
@@ -111,7 +110,6 @@ def protect_transaction() -> Any:
 
 
 def _read_by_column(rows: models.QuerySet[Any], key: Any) -> Any:
-    """A row with the columns that the query loads."""
     model, (listed, is_deferred) = rows.model, rows.query.deferred_loading
     columns = [
         column.attname

@@ -76,7 +76,6 @@ def _choose_policy(request: HttpRequest, response: HttpResponseBase) -> Policy:
 
 @cache
 def _list_admin_addresses() -> tuple[str, ...]:
-    """Where the pages of the theme are."""
     addresses = []
     for name in ("admin:index", "manual"):
         try:

@@ -93,7 +93,6 @@ def misspelt() -> dict[str, str]:
 
 
 def describe_misspelt() -> list[str]:
-    """A sentence for each of them."""
     return [
         f"{name} is not a known variable." + (f" Did you mean {nearest}?" if nearest else "")
         for name, nearest in misspelt().items()
@@ -106,7 +105,6 @@ def suggest_variable(name: str) -> str:
 
 
 def text(name: str, default: str = "") -> str:
-    """A text variable."""
     _KNOWN.add(name)
     return os.environ.get(name, default).strip()
 

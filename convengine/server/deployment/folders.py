@@ -95,7 +95,6 @@ def read_project(folder: Path) -> dict[str, Any] | None:
 
 
 def is_project(folder: Path) -> bool:
-    """True for the folder of a project, and for the checkout."""
     return read_project(folder) is not None or (is_checkout() and folder == _PACKAGE.parent)
 
 

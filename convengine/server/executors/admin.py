@@ -19,8 +19,6 @@ _COLLECTION = forms.fields_for_model(CeDocumentCollection, ["name", "workspace_i
 
 @admin.register(CeDocumentCollection)
 class DocumentCollectionAdmin(PagesAdmin):
-    """Collections with their number of documents."""
-
     list_display = ("name", "workspace_id", "size", "expires_at")
     search_fields = ("name",)
     ordering = ("workspace_id", "name")

@@ -94,7 +94,6 @@ def search(query: str, workspace: str, collections: Sequence[str] = (), limit: i
 
 
 def is_there(workspace: str, collection: str) -> bool:
-    """True when a workspace has that collection, and it is not out of date."""
     return bool(_find_collection_ids(workspace, [collection]))
 
 

@@ -32,7 +32,6 @@ class Policy:
     retry_non_idempotent: bool = False
 
     def attempts(self, method: str) -> int:
-        """The number of attempts for a method."""
         return self.max_attempts if method in IDEMPOTENT or self.retry_non_idempotent else 1
 
     def backoff_ms(self, attempt: int, retry_after: str | None) -> float:

@@ -28,7 +28,6 @@ class Job:
 
     @property
     def tool(self) -> rows.Tool | None:
-        """The tool's row. Returns None if there is none."""
         table = self.snapshot.table(rows.Tool)
         by_code = table.memo.get(
             "by_code", lambda: {row.tool_code.lower(): row for row in reversed(self.snapshot.rows(rows.Tool))}

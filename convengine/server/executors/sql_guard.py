@@ -73,7 +73,6 @@ class Allowed:
 
 
 def parser_name(dialect: str) -> str:
-    """The parser's name of a dialect."""
     return _DIALECTS.get(SqlDialect.read(dialect) or SqlDialect.POSTGRES, "postgres")
 
 

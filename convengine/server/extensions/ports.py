@@ -42,8 +42,6 @@ OVERLOADED = "OVERLOADED"
 
 
 class Containers(RecordedPort):
-    """The containers port."""
-
     def fetch(self, request: ContainerRequest, session: Session) -> ContainerAnswer:
         """Call the provider of the request's address with its interceptors, and transform the result."""
 
@@ -133,8 +131,6 @@ def _find_changed_params(request: ContainerRequest, sent: ContainerRequest) -> d
 
 
 class Memories(RecordedPort):
-    """The memory port."""
-
     def read(self, session: Session) -> MemoryAnswer:
         """The text of the first store that returns one, and the faults before it; later stores are not asked."""
         return self._ask("memory.read", lambda: self._read(session))
@@ -187,8 +183,6 @@ def _make_store_fault(store: str, error: BaseException) -> StoreFault:
 
 
 class ResponseTransformers(RecordedPort):
-    """The transformers port."""
-
     def transform(self, stage: str, payload: Payload, session: Session) -> TransformAnswer:
         """Let the transformer of a stage that fits intent and state change the answer. The result has its fault."""
         # Recorded even without transformers, so that a replay does not depend on those of its deployment.

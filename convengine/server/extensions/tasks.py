@@ -67,8 +67,6 @@ class TaskResult:
 
 
 class Tasks(RecordedPort):
-    """The tasks port."""
-
     def methods(self, task: str) -> Sequence[str] | None:
         """The method names of a registered task. Returns None if there is none."""
         entry = self.registry.tasks.get(task)

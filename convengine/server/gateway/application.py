@@ -77,7 +77,6 @@ class Gateway:
         metrics.TRANSFERS_UNFINISHED.set(count["transfers"]["unfinished"])
 
     async def _answer(self, scope: Mapping[str, Any], receive: Receive, caller: Caller, resources: ExitStack) -> Answer:
-        """The answer of the application, or a refusal."""
         try:
             size = announced_size(scope["headers"], scope["http_version"])
             body, count = await read_body(receive, size, self._largest_body, self._transfers, caller, resources)

@@ -32,7 +32,6 @@ class TransferLimits:
 
     @classmethod
     def read(cls) -> "TransferLimits":
-        """The limits of the settings."""
         return cls(
             conf.get("TRANSFER_SECONDS"),
             conf.get("TRANSFER_BYTES_PER_SECOND"),

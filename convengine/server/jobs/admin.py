@@ -40,8 +40,6 @@ BRIEF = 60
 
 @admin.register(CeJob)
 class JobAdmin(ReadOnlyAdmin):
-    """The jobs of this deployment."""
-
     #: Whether all jobs ran is seen on one page.
     list_per_page = 100
     list_display = ("title", "when", "last_status", "last_result", "last_start", "next_due")

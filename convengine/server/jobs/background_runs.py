@@ -181,11 +181,9 @@ class BackgroundRuns(Generic[Row]):
         release_connections()
 
     def select_open(self) -> QuerySet[Row]:
-        """The runs that have not ended."""
         return self.model._default_manager.filter(status__in=OPEN)
 
     def _end(self, key: Any, before: RunStatus, status: RunStatus, **values: Any) -> None:
-        """End a run, if its status is still the one before."""
         run = self.model._default_manager.filter(pk=key, status=before)
         run.update(status=status, finished_at=database_time(), **values)
 

@@ -11,7 +11,6 @@ KEPT = timedelta(days=14)
 
 
 def remove_old() -> Iterator[Counts]:
-    """Remove old runs in batches."""
     old = CeJobRun.objects.filter(started_at__lt=database_time() - KEPT).order_by("pk")
     yield from remove_in_batches(old, "runs")
 

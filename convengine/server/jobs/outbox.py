@@ -76,8 +76,6 @@ class OutboxStatus(models.TextChoices):
 
 
 class OutboxRow(models.Model):
-    """What every row to send has."""
-
     status = models.CharField(
         max_length=7, choices=OutboxStatus.choices, default=OutboxStatus.PENDING, help_text="Delivery status."
     )

@@ -56,7 +56,6 @@ def all_jobs() -> dict[str, Job]:
 
 
 def create_missing_rows() -> None:
-    """Make a row for each job that has none."""
     missing = all_jobs().keys() - set(CeJob.objects.values_list("name", flat=True))
     if missing:
         now, zone = database_time(), get_default_timezone()
@@ -65,14 +64,12 @@ def create_missing_rows() -> None:
 
 
 def due() -> list[str]:
-    """The names of the due jobs."""
     create_missing_rows()
     now, known = database_time(), CeJob.objects.in_bulk(list(all_jobs()))
     return [name for name, job in all_jobs().items() if name in known and _is_due(known[name], job, now)]
 
 
 def run_due() -> None:
-    """Run due jobs one after the other in this thread."""
     for name in due():
         run_or_start(name)
 

@@ -12,8 +12,6 @@ _TURN = {"type": "integer", "minimum": 1, "description": "The number of the turn
 
 
 class ApiCall(NamedTuple):
-    """A call of the REST API."""
-
     method: str
     path: str
     query: Mapping[str, Json] = {}
@@ -35,7 +33,6 @@ class ServedTool:
 
     @property
     def input_schema(self) -> dict[str, Json]:
-        """The JSON Schema of its arguments."""
         return {
             "type": "object",
             "properties": dict(self.properties),

@@ -30,8 +30,6 @@ _AGAIN = frozenset({408, 409, 425, 429})
 
 @dataclass(frozen=True)
 class Try:
-    """One attempt."""
-
     answer: LlmAnswer
     #: True when another attempt may succeed.
     again: bool = False

@@ -21,7 +21,6 @@ _TOOL_OUTCOMES = {"TOOL_TIMEOUT": "timeout", "CIRCUIT_OPEN": "circuit_open"}
 
 
 def record_model_attempt(answer: LlmAnswer) -> None:
-    """Record one attempt of a model call, or that none was made."""
     connection = answer.provider
     kind, now = (connection, answer.error_code), time.monotonic()
     # An open circuit has its own lines; others come once in a while for each connection and code.

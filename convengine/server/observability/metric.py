@@ -90,7 +90,6 @@ class Gauge(Metric):
     mode: str = "livesum"
 
     def set(self, value: float, *values: str) -> None:
-        """Set the value of this process."""
         self._child(values).set(value)
 
     def add(self, amount: float, *values: str) -> None:

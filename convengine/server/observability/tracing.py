@@ -105,14 +105,11 @@ class Tracing:
 
 
 class TurnSpan:
-    """The span of a running turn."""
-
     def __init__(self, tracer: Any, span: Any) -> None:
         self._tracer, self._span = tracer, span
 
     @property
     def trace_id(self) -> str:
-        """The ID of the trace, for the log."""
         return f"{self._span.get_span_context().trace_id:032x}"
 
     def end(self, fields: Mapping[str, object], turn: Turn | None) -> None:

@@ -85,7 +85,6 @@ def observe_turn(conversation_id: str) -> Iterator[TurnObservation]:
 
 
 def record_ended_turn(kind: str, seconds: float, error: str | None, timings: Sequence[StepTiming]) -> None:
-    """The metrics of a turn."""
     metrics.TURN_SECONDS.observe(seconds, kind)
     if error:
         metrics.TURN_ERRORS.add(error)

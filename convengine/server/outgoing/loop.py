@@ -73,7 +73,6 @@ class OutgoingLoop:
                 self._limits.discard(limit)
 
     def at_end(self, close: Callable[[], Awaitable[None]]) -> None:
-        """What is done when the process ends."""
         self._closing.append(close)
 
     def loop(self) -> asyncio.AbstractEventLoop:

@@ -19,7 +19,6 @@ _ROWS = 1000
 
 
 def remove_old() -> Iterator[Counts]:
-    """Remove them in batches."""
     models, vectors, before = set[str](), set[str](), database_time() - KEPT
     for name in named_configurations().list_in_use():
         try:

@@ -44,7 +44,6 @@ class DatabaseStore:
         self._background = Background(threads=1, waiting=_WAITING)
 
     def load_vectors(self, names: Sequence[str]) -> Mapping[str, bytes]:
-        """Those of the vectors that are known."""
         known: dict[str, bytes] = {}
         with _tolerate_faults():
             for start in range(0, len(names), _ROWS):
@@ -64,7 +63,6 @@ class DatabaseStore:
         transaction.on_commit(save)
 
     def load(self, name: str) -> bytes | None:
-        """The weights of a name, if they are there."""
         known: dict[str, bytes | None] = {}
         with _tolerate_faults():
             known[name] = _read(name)

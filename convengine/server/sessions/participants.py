@@ -23,7 +23,6 @@ def find_threads(text: str, workspace: str = "", most: int = MOST) -> list[CeThr
 
 
 def find_participants(text: str, workspace: str = "", most: int = MOST) -> list[str]:
-    """The names of these participants."""
     return list(dict.fromkeys(thread.remote_jid for thread in find_threads(text, workspace, most)))
 
 

@@ -52,7 +52,6 @@ class ExtensionWatcher:
     files: dict[Path, int] = field(default_factory=find_extension_files)
 
     def has_changed(self) -> bool:
-        """True once for each change."""
         files = find_extension_files()
         if files == self.files:
             return False

@@ -56,8 +56,6 @@ class Thread:
 
 @dataclass(frozen=True)
 class ResolvedSession:
-    """The session of a message, and the reason."""
-
     session_id: str
     reason: Reason
     #: The session before it in the thread.

@@ -69,8 +69,6 @@ class Limits:
 
 
 class _IdleSession(NamedTuple):
-    """A session that may have to end."""
-
     conversation_id: str
     lifecycle: str
     last_turn_no: int
@@ -120,7 +118,6 @@ def _close_channel(channel: str) -> Iterator[Counts]:
 
 
 def _find_idle_sessions(channel: str, before: datetime, handed_over_before: datetime) -> list[_IdleSession]:
-    """The longest idle sessions of a channel."""
     sql = dialect()
     times = [sql.time_param(time) for time in (before, before, handed_over_before)]
     with connection.cursor() as cursor:

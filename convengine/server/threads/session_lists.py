@@ -71,8 +71,6 @@ def list_units(row: CeConversation, newest: int | None = None) -> list[CeSession
 
 @dataclass(frozen=True)
 class ExplainedTurn:
-    """A turn with its request and its trace."""
-
     turn: CeConversationHistory
     request: dict[str, Json]
     preferences: Mapping[str, Json]
@@ -80,7 +78,6 @@ class ExplainedTurn:
 
     @property
     def error(self) -> dict[str, Json] | None:
-        """The error of a failed turn."""
         turn = self.turn
         return {"code": turn.error_code, "message": turn.error_message} if turn.error_code else None
 

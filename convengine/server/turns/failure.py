@@ -35,6 +35,5 @@ def envelope(
 
 
 def error_body(error: ConvEngineError, conversation_id: str | None = None) -> dict[str, Any]:
-    """The body of one of our own errors."""
     more = {"fields": error.fields, **error.meta} if isinstance(error, RequestInvalid) and error.fields else {}
     return envelope(error.code, error.message, recoverable=error.recoverable, conversation_id=conversation_id, **more)

@@ -47,8 +47,6 @@ _WORDS = (
 
 @dataclass(frozen=True)
 class StoredRecording:
-    """A parsed recording."""
-
     turn_id: str
     turn_no: int
     config_version: int

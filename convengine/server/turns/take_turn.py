@@ -166,7 +166,6 @@ def _record_unstored_turn(ended: EndedTurn) -> None:
 
 
 def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
-    """The turn of a lease, with its ports, and their recording."""
     began = lease.conversation.has_just_begun(lease.previous_turn)
     snapshot, release_choice = configuration().choose(
         lease.head, lease.conversation, lease.last_release, has_just_begun=began

@@ -28,8 +28,6 @@ _POLL, _LONGEST_POLL = 0.005, 0.25
 
 @dataclass(frozen=True)
 class QueueState:
-    """What a waiting turn sees."""
-
     #: Live tickets that are older.
     ahead: int
     #: A turn holds the lease.

@@ -39,8 +39,6 @@ def find_longest_seconds() -> float:
 
 @dataclass(frozen=True)
 class RunningTurn:
-    """A turn, and the thread that runs it."""
-
     conversation_id: str
     turn_no: int
     lease_token: str

@@ -195,7 +195,6 @@ class WebhookDeliveryAdmin(ByConversation):
 
     @page("<int:pk>/again/", right=_RESEND, methods=("POST",))
     def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Send it again."""
         _resend(self, request, CeWebhookDelivery.objects.filter(pk=pk))
         return HttpResponseRedirect(reverse("admin:ce_webhooks_cewebhookdelivery_change", args=[pk]))
 

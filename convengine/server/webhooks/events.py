@@ -29,8 +29,6 @@ class Member:
 
 @dataclass(frozen=True)
 class EventType:
-    """A kind of event."""
-
     name: str
     sentence: str
     members: Mapping[str, Member]
@@ -157,7 +155,6 @@ BY_STAGE: Mapping[str, EventType] = {str(event.stage): event for event in EVENTS
 
 
 def build_schema() -> dict[str, Json]:
-    """The JSON Schema of bodies."""
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Webhook",

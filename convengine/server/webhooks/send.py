@@ -154,7 +154,6 @@ wake_sender, wake_here = outbox.wake, outbox.wake_here
 
 
 def send_deliveries() -> Iterator[Counts]:
-    """Send what is due, and count it."""
     for counts in outbox.send_due():
         for outcome, count in counts.items():
             metrics.WEBHOOK_DELIVERIES.add(outcome, amount=count)
@@ -196,7 +195,6 @@ RETENTION = Job(
 
 
 def create_secret() -> str:
-    """A new random secret."""
     return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 

@@ -38,8 +38,6 @@ from convengine.server.webhooks.send import wake_sender
 
 
 class _NewEvent(NamedTuple):
-    """An event, before it is written."""
-
     type: EventType
     data: Mapping[str, Json]
 

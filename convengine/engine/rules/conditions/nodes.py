@@ -156,7 +156,6 @@ class Literal:
 
     @property
     def recorded_value(self) -> Json:
-        """What a record shows."""
         return shorten_value(self.value) if self.written is ... else self.written
 
     def __str__(self) -> str:
@@ -206,7 +205,6 @@ class Group:
     members: "tuple[Condition, ...]"
 
     def list_comparisons(self) -> Iterator[Comparison]:
-        """All comparisons, in order."""
         for member in self.members:
             if isinstance(member, Group):
                 yield from member.list_comparisons()

@@ -44,8 +44,6 @@ UNREADABLE = (UnknownTarget, PatternError, PathError, ConditionError)
 
 @dataclass(frozen=True, eq=False)
 class RuleCondition:
-    """The condition of a rule as a tree, and compiled."""
-
     tree: Condition
     test: Test
     #: The text or document that it is tested on.

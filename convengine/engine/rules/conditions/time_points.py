@@ -93,7 +93,6 @@ def compare_time_points(left: TimePoint, right: TimePoint) -> int | None:
 
 
 def get_day(point: date) -> date:
-    """The day of a day or moment."""
     return point.date() if isinstance(point, datetime) else point
 
 

@@ -109,7 +109,6 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=s
 
 
 def is_number(value: Json) -> TypeGuard[int | float]:
-    """True for a number, but not for a boolean."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -209,7 +208,6 @@ def _are_same(left: object, right: object) -> bool:
 
 
 def is_among(value: Json, wanted: Json) -> bool:
-    """True when one of the wanted values is like it."""
     return any(are_alike(value, member) for member in list_values(wanted))
 
 

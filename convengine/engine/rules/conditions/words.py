@@ -281,7 +281,6 @@ def describe_value(value: Json) -> str:
 
 
 def value_words(value: Json) -> str:
-    """A value as JSON, shortened."""
     return shorten(json.dumps(value, ensure_ascii=False), _SHOWN)
 
 

@@ -81,8 +81,6 @@ COLLECT_FIELDS = FACT_FIELDS | {
 
 
 class _MessageReading(NamedTuple):
-    """The session after reading, the fields that were read, and the refused values by field."""
-
     session: Session
     fields: list[str]
     refused: dict[str, RefusedValue]

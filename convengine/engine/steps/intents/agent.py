@@ -69,8 +69,6 @@ class AgentOutcome(Enum):
 
 @dataclass(frozen=True)
 class AgentResult:
-    """The session after asking the agent, and the outcome."""
-
     session: Session
     outcome: AgentOutcome
 

@@ -94,7 +94,6 @@ class ResetResolvedIntentStep(Step):
         return "no intent was found in this turn" if session.intent_source is None else None
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Reset if the resolved intent is one of RESET_INTENT_CODES."""
         codes = turn.config(session, RESET_INTENT_CODES) or RESET_INTENT_CODES.default
         if code(session.intent) not in codes:
             return Continue(session)

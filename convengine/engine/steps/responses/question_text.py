@@ -62,8 +62,6 @@ def list_echoed(session: Session, turn: Turn, form: Form) -> list[Field]:
 
 @dataclass(frozen=True)
 class FormQuestion:
-    """The question for one field, in the language of its form."""
-
     session: Session
     turn: Turn
     form: Form

@@ -112,8 +112,6 @@ def _fill_templates(value: Json, variables: Callable[[], Mapping[str, Json]]) ->
 
 @dataclass(frozen=True)
 class ToolOutcome:
-    """The outcome of one request."""
-
     status: str
     tool_code: str | None = None
     tool_group: str | None = None

@@ -15,8 +15,6 @@ from convengine.json_value import Json
 
 @dataclass(frozen=True)
 class Stub:
-    """One entry of a script."""
-
     tool_code: str | None = None
     #: Answers requests that name a group and no tool.
     tool_group: str | None = None

@@ -49,7 +49,6 @@ class OptionIndex:
 
 @lru_cache(maxsize=256)
 def get_indexes(specs: tuple[FieldSpec, ...], grammar: Grammar) -> tuple[OptionIndex, ...]:
-    """The index of each field with options."""
     return tuple(_make_index(spec, grammar) for spec in specs if spec.kind is Kind.CHOICE and spec.options)
 
 

@@ -60,8 +60,6 @@ class PersonFinder:
 
 
 class _Name(NamedTuple):
-    """Where a name may stand."""
-
     start: int
     end: int
     is_weak: bool = False

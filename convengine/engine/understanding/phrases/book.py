@@ -70,8 +70,6 @@ class IntentMatch:
 
 
 class PhraseBook:
-    """All phrases of a configuration."""
-
     def __init__(
         self,
         phrases: Sequence[Phrase],

@@ -117,7 +117,6 @@ class Classifier:
 
     @property
     def phrases(self) -> frozenset[Example]:
-        """The phrases that it was trained with."""
         return self._texts.list_phrases()
 
     @property

@@ -213,7 +213,6 @@ class ComparedMessage:
         return self._book.get_classifier(self.list_ranked() if is_service(self._book.content.encoder) else ())
 
     def list_ranked(self) -> Sequence[str]:
-        """The message and its parts, as they are ranked."""
         return [self._ranked, *self._shares]
 
     @cached_property
@@ -300,7 +299,6 @@ def _scale(match: IntentMatch, weight: float) -> IntentMatch:
 
 
 def _keep_best(matches: Iterable[IntentMatch]) -> list[IntentMatch]:
-    """The best match of each intent, best first."""
     best: dict[str, IntentMatch] = {}
     for match in sorted(matches, key=lambda match: (-match.confidence, match.intent)):
         best.setdefault(match.intent, match)
@@ -327,7 +325,6 @@ class _IntentChoice(NamedTuple):
         return any(ranked[0].confidence >= self.min_confidence for ranked in rankings if ranked)
 
     def list_counted(self, matches: Sequence[IntentMatch]) -> list[IntentMatch]:
-        """The matches by phrases that are tried here."""
         return [match for match in matches if self.may_count(match.phrase)]
 
     def choose(self, matches: Sequence[IntentMatch]) -> PhraseMatches:

@@ -30,8 +30,6 @@ _BARE_ANSWERS = (MoveKind.AFFIRM, MoveKind.NEGATE, MoveKind.STAY, MoveKind.PRAIS
 
 
 class TellingWord(NamedTuple):
-    """A word with meaning."""
-
     #: What all its forms share.
     term: str
     #: True for a word that says when or how many, and rarely what.
@@ -85,7 +83,6 @@ class PhraseLanguage:
         return list(telling.values())
 
     def count_small_words(self, words: Iterable[Word]) -> int:
-        """How many words are small words of the language."""
         return sum(_spell(word.key, self.lexicon) in self.small for word in words)
 
     def list_content(self, text: str) -> list[Word]:
@@ -117,7 +114,6 @@ def _list_keys(words: Iterable[str]) -> Iterator[str]:
 
 @lru_cache(maxsize=32)
 def get_phrase_language(name: str) -> PhraseLanguage:
-    """The language of a folder."""
     return PhraseLanguage(get_tables(name), read_table(name, "phrases"))
 
 
@@ -143,7 +139,6 @@ def find_main_languages(texts: Sequence[str]) -> tuple[PhraseLanguage, ...]:
 
 
 def read_text(text: str | None) -> list[list[TellingWord]]:
-    """The telling words of a text, in each language that it may have."""
     return [language.read(text or "") for language in detect_languages(text or "")]
 
 

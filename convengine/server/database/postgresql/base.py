@@ -90,7 +90,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
         self.refuse_unreplicated_commit()
 
     def _configure_connection(self, connection: Any) -> Any:
-        """Once for each new connection."""
         connection.add_notice_handler(_NoticeHandler(connection))
         return super()._configure_connection(connection)  # type: ignore[misc]
 
