@@ -19,7 +19,7 @@ def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "convengine.settings")
     django.setup()
     from config_admin.test_cases.documents import store_test
-    from config_admin.test_cases.runs import Selection, create_run, test_runs
+    from config_admin.test_cases.runs import SelectedTests, create_run, test_runs
     from convengine.play import database
     from convengine.server.deployment.folders import find_shipped
     from convengine.server.interfaces.configuration import ConfigurationName, configuration_files
@@ -29,7 +29,7 @@ def main() -> int:
         for number in range(turns // len(_MESSAGES)):
             messages = [{"user": text, "expect": {"success": True}} for text in _MESSAGES]
             store_test({"title": f"Test {number}", "turns": messages}, editor="bench")
-        run = create_run(ConfigurationName("live"), Selection(), "bench")
+        run = create_run(ConfigurationName("live"), SelectedTests(), "bench")
         began = time.monotonic()
         test_runs.run(run.pk)
         seconds = time.monotonic() - began

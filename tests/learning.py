@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from convengine.engine.understanding.sentences import FILE, Subject, learn
+from convengine.engine.understanding.sentences import FILE, LearnedPart, learn
 
 
 def main() -> None:
     """Write the weights beside the module that reads them."""
-    learned = {subject: learn(subject) for subject in Subject}
+    learned = {subject: learn(subject) for subject in LearnedPart}
     arrays = {f"{subject}.classes": np.array(model.classes) for subject, model in learned.items()}
     # Half of the digits decide the same and take half of the room.
     arrays |= {f"{subject}.weights": model.weights.astype(np.float16) for subject, model in learned.items()}

@@ -9,8 +9,8 @@ from operator import add
 
 from audit.models import CeAlertRule, CeCountProgress
 from audit.record.days import floor_hour
-from audit.reports.measures import MEASURES, Measure, Unit
-from audit.reports.report import Selection, Totals, read_hours, read_totals
+from audit.reports.measures import MEASURES, Measure, MeasureUnit
+from audit.reports.report import ReportSelection, Totals, read_hours, read_totals
 from convengine.engine.turn.labels import join_unit
 
 _HOUR = timedelta(hours=1)
@@ -40,7 +40,7 @@ class Episode:
 
 
 @dataclass(frozen=True)
-class Simulation:
+class AlertSimulation:
     days: int
     episodes: Sequence[Episode]
     #: The most extreme value with enough turns; None if no hour had enough.
@@ -68,7 +68,7 @@ def does_fire(rule: CeAlertRule, reading: MeasuredValue) -> bool:
     return reading.value < rule.bound
 
 
-def simulate_rule(rule: CeAlertRule, days: int, now: datetime) -> Simulation:
+def simulate_rule(rule: CeAlertRule, days: int, now: datetime) -> AlertSimulation:
     """When the rule would have fired in the last days, looking at each full hour. One query."""
     last = floor_hour(now)
     pick = max if rule.direction == CeAlertRule.Direction.OVER else min
@@ -86,7 +86,7 @@ def simulate_rule(rule: CeAlertRule, days: int, now: datetime) -> Simulation:
         elif fires and reading.value is not None:
             episodes.append(Episode(reading.until, None, reading.value))
         is_firing = fires
-    return Simulation(days, episodes, extreme)
+    return AlertSimulation(days, episodes, extreme)
 
 
 def _read_past(rule: CeAlertRule, first: datetime, last: datetime) -> Iterator[MeasuredValue]:
@@ -115,8 +115,8 @@ def _read_exact_share(measure: Measure, totals: Totals) -> Decimal | None:
     return Decimal(100 * part) / whole if whole else None
 
 
-def _select(rule: CeAlertRule, since: datetime, until: datetime) -> Selection:
-    return Selection(since, until, rule.workspace_id, rule.channel, rule.intent_code, rule.config_version)
+def _select(rule: CeAlertRule, since: datetime, until: datetime) -> ReportSelection:
+    return ReportSelection(since, until, rule.workspace_id, rule.channel, rule.intent_code, rule.config_version)
 
 
 def describe_rule(rule: CeAlertRule) -> str:
@@ -133,7 +133,7 @@ def describe_rule(rule: CeAlertRule) -> str:
 
 def find_measure(name: str) -> Measure:
     """The measure of a rule; a stand-in for one that no longer exists."""
-    return MEASURES.get(name) or Measure(name, name, "", Unit.CALLS, lambda totals: 0)
+    return MEASURES.get(name) or Measure(name, name, "", MeasureUnit.CALLS, lambda totals: 0)
 
 
 def name_base(measure: Measure) -> str:
@@ -149,7 +149,7 @@ def format_value(measure: Measure, value: Decimal) -> str:
 def format_limit(measure: Measure, limit: Decimal) -> str:
     """A limit with all its digits, such as `12.25 %`."""
     text = f"{limit:,.3f}".rstrip("0").rstrip(".")
-    unit = "%" if measure.is_share else "ms" if measure.unit == Unit.MILLISECONDS else ""
+    unit = "%" if measure.is_share else "ms" if measure.unit == MeasureUnit.MILLISECONDS else ""
     return join_unit(text, unit)
 
 
@@ -172,7 +172,7 @@ def build_search(rule: CeAlertRule, reading: MeasuredValue) -> dict[str, str] | 
     measure = find_measure(rule.measure)
     if measure.search is None:
         return None
-    counts = Selection(reading.since, reading.until).select_counts()
+    counts = ReportSelection(reading.since, reading.until).select_counts()
     if rule.workspace_id and counts.exclude(workspace_id=rule.workspace_id).exists():
         return None
     filters = {name: value for name, value in _list_filters(rule) if name != "workspace"}

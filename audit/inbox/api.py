@@ -11,7 +11,7 @@ from audit.api.access_scope import SCOPE_WORKSPACE
 from audit.api.parameters import read_choice, read_number, read_page_size
 from audit.api.serializers import BlankAsNullSerializer
 from audit.inbox.collect import read_shown_turns
-from audit.inbox.status import LONGEST_NOTE, Action, GroupGone, decide
+from audit.inbox.status import LONGEST_NOTE, GroupGone, InboxDecision, decide
 from audit.models import CeInboxGroup
 from audit.models.inbox import order_groups
 from convengine.engine.errors import ConversationNotFound, RequestInvalid
@@ -23,7 +23,7 @@ from convengine.server.api.serializers import ClosedSerializer, IsoDateTimeField
 PAGE, MOST, _BIGGEST = 50, 200, 2**31 - 1
 KINDS, STATUSES = CeInboxGroup.Kind.values, CeInboxGroup.Status.values
 #: What a program may decide; groups are assigned to people.
-DECISIONS = [Action.DISMISS.value, Action.REOPEN.value, Action.NOTE.value]
+DECISIONS = [InboxDecision.DISMISS.value, InboxDecision.REOPEN.value, InboxDecision.NOTE.value]
 
 
 class InboxMessageSerializer(serializers.Serializer[Any]):
@@ -144,12 +144,12 @@ class InboxDecisionView(ApiView):
         """
         key = get_api_key(request)
         sent = InboxDecisionSerializer().run_validation(request.data)
-        if sent["action"] == Action.NOTE and sent.get("note") is None:
+        if sent["action"] == InboxDecision.NOTE and sent.get("note") is None:
             raise RequestInvalid(fields={"note": ["Send the note; an empty text removes it."]})
         by = f"API key {key.prefix}"
         try:
             group, _ = decide(
-                group_id, Action(sent["action"]), by, note=sent.get("note") or "", workspace=key.workspace_id
+                group_id, InboxDecision(sent["action"]), by, note=sent.get("note") or "", workspace=key.workspace_id
             )
         except (GroupGone, OverflowError):
             raise ConversationNotFound("This group does not exist.") from None

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.db.models import OuterRef, Q, QuerySet, Subquery, Value
 
-from audit.inbox.grouping import NO_SUBJECT, Message, Subject
+from audit.inbox.grouping import NO_SUBJECT, GroupSubject, InboxMessage
 from audit.models import CeInboxGroup, CeMcpUserFeedback, CeTurnIndex
 from audit.record.events import read_document
 from audit.record.milestones import CONDITIONS, Milestone
@@ -50,11 +50,11 @@ SHOWN_EXAMPLES = 3
 _COLUMNS = ("history_id", "user_input", "created_at", "conversation__workspace_id")
 
 
-def read_messages(kind: str, since: datetime) -> Iterator[Message]:
+def read_messages(kind: str, since: datetime) -> Iterator[InboxMessage]:
     return _READERS[Kind(kind)](since)
 
 
-def _read_not_understood(since: datetime) -> Iterator[Message]:
+def _read_not_understood(since: datetime) -> Iterator[InboxMessage]:
     """Without those that were handed over, or came while a person had the conversation; and with those for which users
     said that none of the sections helped.
     """
@@ -63,7 +63,7 @@ def _read_not_understood(since: datetime) -> Iterator[Message]:
     yield from _read_rated(since, ratings, lambda rating: NO_SUBJECT)
 
 
-def _read_two_intents(since: datetime) -> Iterator[Message]:
+def _read_two_intents(since: datetime) -> Iterator[InboxMessage]:
     """Each with the intent that the user got with the next message."""
     stages = [INTENT_COLLISION_DETECTED, INTENT_CLASSIFIER_COLLISION]
     following = CeConversationHistory.objects.filter(
@@ -73,55 +73,57 @@ def _read_two_intents(since: datetime) -> Iterator[Message]:
     return _read_turns(turn_ids, then=Subquery(following.values("intent_code")[:1]))
 
 
-def _read_handed_over(since: datetime) -> Iterator[Message]:
+def _read_handed_over(since: datetime) -> Iterator[InboxMessage]:
     """The message of each conversation that led to a human: of its very first turn in that state."""
     turns = CeConversationHistory.objects.filter(CONDITIONS[Milestone.HANDED_OVER], created_at__gte=since)
     keys = list(turns.order_by("-history_id").values_list("history_id", flat=True)[:MOST_MESSAGES])
     for start in range(0, len(keys), _BATCH):
         batch = CeConversationHistory.objects.filter(pk__in=keys[start : start + _BATCH]).exclude(user_input=None)
         for turn, text, at, workspace in batch.values_list(*_COLUMNS):
-            yield Message(turn, text or "", at, workspace)
+            yield InboxMessage(turn, text or "", at, workspace)
 
 
-def _read_refused_values(since: datetime) -> Iterator[Message]:
+def _read_refused_values(since: datetime) -> Iterator[InboxMessage]:
     """Each refused value, with its field and the reason."""
     wanted = Q(has_in_document('"refused":[{'))
     for row, payloads in _read_payloads([FIELDS_READ], since, wanted):
         for refusal in (item for payload in payloads for item in payload.get("refused") or ()):
             if isinstance(refusal, Mapping) and isinstance(refusal.get("text"), str):
-                subject = Subject(row.intent_code, str(refusal.get("field")), str(refusal.get("reason") or ""))
-                yield Message(row.pk, refusal["text"], row.created_at, row.conversation.workspace_id, subject)
+                subject = GroupSubject(row.intent_code, str(refusal.get("field")), str(refusal.get("reason") or ""))
+                yield InboxMessage(row.pk, refusal["text"], row.created_at, row.conversation.workspace_id, subject)
 
 
-def _read_forms_given_up(since: datetime) -> Iterator[Message]:
+def _read_forms_given_up(since: datetime) -> Iterator[InboxMessage]:
     """The message at which a form ended without being done; its field, where the bot gave up about one."""
     for row, payloads in _read_payloads([FORM_GIVEN_UP, FORM_LEFT], since):
         fields = [str(payload.get("field") or "") for payload in payloads]
         form = next((str(payload["schemaId"]) for payload in payloads if payload.get("schemaId") is not None), "")
-        subject = Subject(field=next(filter(None, fields), ""), table=_FORM, row=form)
-        yield Message(row.pk, row.user_input or "", row.created_at, row.conversation.workspace_id, subject)
+        subject = GroupSubject(field=next(filter(None, fields), ""), table=_FORM, row=form)
+        yield InboxMessage(row.pk, row.user_input or "", row.created_at, row.conversation.workspace_id, subject)
 
 
-def _read_negative_feedback(since: datetime) -> Iterator[Message]:
+def _read_negative_feedback(since: datetime) -> Iterator[InboxMessage]:
     """The messages whose answers were rated down, with the row that answered; not those about sections."""
     of_answers = Q(metadata_json__isnull=True) | ~_OF_SECTIONS
     ratings = CeMcpUserFeedback.objects.filter(of_answers, feedback_type=CeMcpUserFeedback.Type.THUMBS_DOWN)
     narrow = ratings.only("turn_id", "created_at", "table_name", "row_pk")
-    return _read_rated(since, narrow, lambda rating: Subject(table=rating.table_name, row=rating.row_pk), MOST_MESSAGES)
+    return _read_rated(
+        since, narrow, lambda rating: GroupSubject(table=rating.table_name, row=rating.row_pk), MOST_MESSAGES
+    )
 
 
-def _read_other_sections(since: datetime) -> Iterator[Message]:
+def _read_other_sections(since: datetime) -> Iterator[InboxMessage]:
     """The messages for which users chose another section than the first, with its document and its path."""
     sections = get_document_index(configuration().current()).sections
     known = {(str(section.document), section.section.name) for section in sections}
 
-    def read_subject(rating: CeMcpUserFeedback) -> Subject | None:
+    def read_subject(rating: CeMcpUserFeedback) -> GroupSubject | None:
         # Anybody who may rate sends this, so only a section that is there counts.
         sent = rating.metadata_json or {}
         document, section, position = str(sent.get("document")), str(sent.get("section")), sent.get("place")
         if not isinstance(position, int) or position < 2 or (document, section) not in known:
             return None
-        return Subject(detail=section, table=rows.AnswerDocument.table, row=document)
+        return GroupSubject(detail=section, table=rows.AnswerDocument.table, row=document)
 
     ratings = CeMcpUserFeedback.objects.filter(_OF_SECTIONS, feedback_type=CeMcpUserFeedback.Type.THUMBS_UP)
     return _read_rated(since, ratings, read_subject)
@@ -130,9 +132,9 @@ def _read_other_sections(since: datetime) -> Iterator[Message]:
 def _read_rated(
     since: datetime,
     ratings: QuerySet[CeMcpUserFeedback],
-    read_subject: Callable[[CeMcpUserFeedback], Subject | None],
+    read_subject: Callable[[CeMcpUserFeedback], GroupSubject | None],
     most: int = MOST_DOCUMENTS,
-) -> Iterator[Message]:
+) -> Iterator[InboxMessage]:
     """The messages whose answers have these ratings, the newest first, by `read_subject`; without those of None."""
     newest = list(ratings.filter(replaced_at=None, created_at__gte=since).order_by("-created_at")[:most])
     for start in range(0, len(newest), _BATCH):
@@ -143,7 +145,7 @@ def _read_rated(
             subject = read_subject(rating)
             if rating.turn_id in by_id and subject is not None:
                 turn, text, _, workspace = by_id[rating.turn_id]
-                yield Message(turn, text or "", rating.created_at, workspace, subject)
+                yield InboxMessage(turn, text or "", rating.created_at, workspace, subject)
 
 
 def read_shown_turns(groups: Iterable[CeInboxGroup], *, with_documents: bool = False) -> None:
@@ -155,7 +157,7 @@ def read_shown_turns(groups: Iterable[CeInboxGroup], *, with_documents: bool = F
         group.shown_turns = [stored[turn] for turn in turns if turn in stored]
 
 
-_READERS: Mapping[Kind, Callable[[datetime], Iterator[Message]]] = {
+_READERS: Mapping[Kind, Callable[[datetime], Iterator[InboxMessage]]] = {
     Kind.NOT_UNDERSTOOD: _read_not_understood,
     Kind.TWO_INTENTS: _read_two_intents,
     Kind.REFUSED_VALUE: _read_refused_values,
@@ -171,14 +173,14 @@ def _list_turn_ids(stages: Iterable[Any], since: datetime, most: int) -> list[UU
     return list(dict.fromkeys(entries.order_by("-at").values_list("turn_id", flat=True)[:most]))
 
 
-def _read_turns(turn_ids: Sequence[UUID], wanted: Q = _ALL, then: Any = _NOTHING) -> Iterator[Message]:
+def _read_turns(turn_ids: Sequence[UUID], wanted: Q = _ALL, then: Any = _NOTHING) -> Iterator[InboxMessage]:
     """The messages of turns. `then`: the intent that users got with the next message; it counts if it is another."""
     for start in range(0, len(turn_ids), _BATCH):
         turns = CeConversationHistory.objects.filter(wanted, turn_id__in=turn_ids[start : start + _BATCH])
         columns = *_COLUMNS, "intent_code", then
         for turn, text, at, workspace, intent, later in turns.exclude(user_input=None).values_list(*columns):
             intent_got = code(later) if is_resolved(later) and code(later) != code(intent) else ""
-            yield Message(turn, text or "", at, workspace, Subject(intent_got))
+            yield InboxMessage(turn, text or "", at, workspace, GroupSubject(intent_got))
 
 
 def _read_payloads(

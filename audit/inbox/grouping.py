@@ -24,7 +24,7 @@ MOST_WORDINGS = 10_000
 MOST_EXAMPLES = 9
 
 
-class Subject(NamedTuple):
+class GroupSubject(NamedTuple):
     """What the messages of a group met: the field of a form, the row that answered, or what their users got then."""
 
     intent: str = ""
@@ -34,27 +34,27 @@ class Subject(NamedTuple):
     row: str = ""
 
 
-NO_SUBJECT = Subject()
+NO_SUBJECT = GroupSubject()
 
 
 @dataclass(frozen=True)
-class Message:
+class InboxMessage:
     """A message of a turn, or the part of it that was refused."""
 
     turn: int
     text: str
     at: datetime
     workspace: str = ""
-    subject: Subject = NO_SUBJECT
+    subject: GroupSubject = NO_SUBJECT
 
 
 @dataclass
 class Wording:
     words: str
-    messages: list[Message] = field(default_factory=list)
+    messages: list[InboxMessage] = field(default_factory=list)
 
     @property
-    def newest(self) -> Message:
+    def newest(self) -> InboxMessage:
         return max(self.messages, key=lambda message: (message.at, message.turn))
 
     @property
@@ -68,14 +68,14 @@ class WordingGroup:
 
     wordings: list[Wording]
     #: What identifies the group besides its words.
-    subject: Subject = NO_SUBJECT
+    subject: GroupSubject = NO_SUBJECT
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[InboxMessage]:
         return [message for wording in self.wordings for message in wording.messages]
 
     @property
-    def leader(self) -> Message:
+    def leader(self) -> InboxMessage:
         """The newest message of the most frequent wording."""
         return self.wordings[0].newest
 
@@ -86,7 +86,7 @@ class WordingGroup:
         return max(intents.items(), key=lambda item: (item[1], item[0]), default=("", 0))
 
     @property
-    def examples(self) -> list[Message]:
+    def examples(self) -> list[InboxMessage]:
         """The newest message of the most frequent other wordings."""
         return [wording.newest for wording in self.wordings[1 : MOST_EXAMPLES + 1]]
 
@@ -95,7 +95,7 @@ class WordingGroup:
         return self.leader.workspace
 
 
-def group_by_meaning(messages: Sequence[Message]) -> list[WordingGroup]:
+def group_by_meaning(messages: Sequence[InboxMessage]) -> list[WordingGroup]:
     """A group for each meaning, largest first. Bare answers, and messages without words, are in none."""
     by_count = sorted(_list_wordings(messages), key=lambda wording: (-len(wording.messages), wording.first_turn))
     teachable = map(_without_bare_answers, (wording for wording in by_count[:MOST_WORDINGS] if wording.words))
@@ -134,9 +134,9 @@ def _without_bare_answers(wording: Wording) -> Wording:
     return Wording(wording.words, [message for message in wording.messages if message.text not in bare])
 
 
-def group_by_subject(messages: Iterable[Message]) -> list[WordingGroup]:
+def group_by_subject(messages: Iterable[InboxMessage]) -> list[WordingGroup]:
     """A group for each field or row that the messages met, largest first."""
-    by_subject: dict[Subject, list[Message]] = defaultdict(list)
+    by_subject: dict[GroupSubject, list[InboxMessage]] = defaultdict(list)
     for message in messages:
         by_subject[message.subject].append(message)
     return _sort_groups(
@@ -144,7 +144,7 @@ def group_by_subject(messages: Iterable[Message]) -> list[WordingGroup]:
     )
 
 
-def _list_wordings(messages: Sequence[Message]) -> list[Wording]:
+def _list_wordings(messages: Sequence[InboxMessage]) -> list[Wording]:
     words_of = {text: normalise(text) for text in {message.text for message in messages}}
     by_words: dict[str, Wording] = {}
     for message in messages:

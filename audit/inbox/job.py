@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import transaction
 
 from audit.inbox.collect import BY_WORDS, PERIOD, RECHECKED, read_messages
-from audit.inbox.grouping import Message, Subject, WordingGroup, group_by_meaning, group_by_subject
+from audit.inbox.grouping import GroupSubject, InboxMessage, WordingGroup, group_by_meaning, group_by_subject
 from audit.inbox.status import settle
 from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
@@ -38,14 +38,14 @@ def update_inbox() -> Iterator[Counts]:
 
 
 def _update_kind(kind: CeInboxGroup.Kind, now: datetime) -> Counts:
-    by_turn: dict[tuple[int, Subject], Message] = {}
+    by_turn: dict[tuple[int, GroupSubject], InboxMessage] = {}
     for message in read_messages(kind, now - PERIOD):
         # Two people may rate one answer; the newest comes first.
         by_turn.setdefault((message.turn, message.subject), message)
     messages = list(by_turn.values())
     # Grouping takes seconds; nobody waits for its connection.
     release_connections()
-    by_workspace: dict[str, list[Message]] = {}
+    by_workspace: dict[str, list[InboxMessage]] = {}
     for message in messages:
         by_workspace.setdefault(message.workspace, []).append(message)
     group_workspace = group_by_meaning if kind in BY_WORDS else group_by_subject

@@ -15,7 +15,7 @@ from django.urls import reverse
 from audit.access_log.write import log_access
 from audit.addresses import turn_url
 from audit.inbox.collect import BY_WORDS, PERIOD, read_payloads, read_shown_turns
-from audit.inbox.status import Action, GroupGone, decide
+from audit.inbox.status import GroupGone, InboxDecision, decide
 from audit.models import CeAccessLog, CeInboxGroup, CeMcpUserFeedback
 from audit.models.inbox import ORDER, ORDER_OF_NOT_UNDERSTOOD, order_groups
 from audit.narration import phrases as narration_phrases
@@ -31,7 +31,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import Kind as FieldKind
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.phrases.naming import name_by_words
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.span import RefusalReason
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.phrase_account import build_phrase_account
@@ -63,8 +63,10 @@ ABOUT: Mapping[str, str] = {
 _SHOW_EXAMPLE = "Show in the question of {field} how an answer looks"
 #: What to do about refused values, by the reason, else by the kind of the field.
 _ADVICE: Mapping[str, str] = {
-    **dict.fromkeys((Reason.OUT_OF_BOUNDS, Reason.TOO_SHORT, Reason.TOO_LONG), "Change the limits of {field}"),
-    Reason.AMBIGUOUS: _SHOW_EXAMPLE,
+    **dict.fromkeys(
+        (RefusalReason.OUT_OF_BOUNDS, RefusalReason.TOO_SHORT, RefusalReason.TOO_LONG), "Change the limits of {field}"
+    ),
+    RefusalReason.AMBIGUOUS: _SHOW_EXAMPLE,
     FieldKind.CHOICE: "Add a choice or a synonym to {field}",
     FieldKind.YES_NO: "Ask for {field} so that yes or no is the answer",
     FieldKind.PATTERN: "Change the pattern of {field}, or show an example in its question",
@@ -74,7 +76,7 @@ _ADVICE: Mapping[str, str] = {
 }
 
 
-class Link(NamedTuple):
+class NextStepLink(NamedTuple):
     """Something to do next."""
 
     label: str
@@ -100,7 +102,7 @@ class GroupLine:
     turn_url: str
     examples: Sequence[str]
     comments: Sequence[str] = ()
-    actions: Sequence[Link] = field(default_factory=list)
+    actions: Sequence[NextStepLink] = field(default_factory=list)
     #: Why no intent is suggested; blank if one is.
     hint: str = ""
 
@@ -216,7 +218,7 @@ def _read_text(group: CeInboxGroup, turn: CeConversationHistory) -> str:
     return shorten((turn.user_input or "").strip(), 300)
 
 
-def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Snapshot) -> list[Link]:
+def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Snapshot) -> list[NextStepLink]:
     """The intents whose phrases come nearest, then the page for any other, and the one for a new flow."""
     if group.status == _STATUS.UNDERSTOOD:
         return []
@@ -230,31 +232,32 @@ def _list_teaching_links(group: CeInboxGroup, texts: Sequence[str], snapshot: Sn
             each: why for each, why in reasons.items() if each != group.intent_code
         }
     links = [
-        Link(titles[intent], teach_url(group=group.pk, intent=intent), reason) for intent, reason in reasons.items()
+        NextStepLink(titles[intent], teach_url(group=group.pk, intent=intent), reason)
+        for intent, reason in reasons.items()
     ]
     if group.kind == Kind.NOT_UNDERSTOOD:
         # Nothing answered it, so a section may.
         nearest = get_document_index(snapshot).find(texts[0])[:MOST_CARDS]
         links += [_link_section(group, section.text.document, section.text.section.name) for section in nearest]
     name = name_by_words(texts)
-    new_flow = Link(
+    new_flow = NextStepLink(
         f"New flow “{name}”" if name else "New flow with these messages",
         f"{reverse('admin:config_admin_ceintent_start')}?{urlencode({'group': group.pk})}",
     )
     if links:
-        return [*links, Link("Another intent", teach_url(group=group.pk)), new_flow]
-    return [new_flow, Link("Choose an intent", teach_url(group=group.pk))]
+        return [*links, NextStepLink("Another intent", teach_url(group=group.pk)), new_flow]
+    return [new_flow, NextStepLink("Choose an intent", teach_url(group=group.pk))]
 
 
-def _link_section(group: CeInboxGroup, document: int, section: str) -> Link:
+def _link_section(group: CeInboxGroup, document: int, section: str) -> NextStepLink:
     address = reverse("admin:config_admin_ceanswerdocument_document_sections", args=[document])
-    return Link(
+    return NextStepLink(
         f"This section answers it: {section.replace(' > ', ' › ')}",
         f"{address}?{urlencode({'group': group.pk, 'section': section})}",
     )
 
 
-def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[Link]]:
+def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[NextStepLink]]:
     """What the messages met, in words, and the pages to change it."""
     if group.kind == Kind.NEGATIVE:
         return _describe_rated_answer(group)
@@ -273,30 +276,30 @@ def _describe_subject(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, lis
     else:
         text, label = f"{title}: left before it was done", "Look at the form"
     edit = row_url(_FORM, form.schema_id) if form else ""
-    return text, [*_offer_long_text(own, field_title, edit), Link(label, edit)] if edit else []
+    return text, [*_offer_long_text(own, field_title, edit), NextStepLink(label, edit)] if edit else []
 
 
-def _describe_section(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[Link]]:
+def _describe_section(group: CeInboxGroup, snapshot: Snapshot) -> tuple[str, list[NextStepLink]]:
     """The section that helped, and the page where it gets the messages."""
     row = snapshot.row(rows.AnswerDocument, parse_whole_number(group.row_pk) or 0)
     links = [_link_section(group, row.document_id, group.detail)] if row else []
     return f"{row.title if row else 'A deleted document'}: {group.detail.replace(' > ', ' › ')}", links
 
 
-def _offer_long_text(own: Field | None, title: str, edit: str) -> list[Link]:
+def _offer_long_text(own: Field | None, title: str, edit: str) -> list[NextStepLink]:
     """For a short text the page of its form, where it is filled in as a long one."""
     if own is None or own.spec.kind is not FieldKind.TEXT or is_long_text(own.spec, None):
         return []
-    return [Link(f"Make {title} a long text", f"{edit}?{urlencode({'field': own.path, 'long': 1})}")]
+    return [NextStepLink(f"Make {title} a long text", f"{edit}?{urlencode({'field': own.path, 'long': 1})}")]
 
 
-def _describe_rated_answer(group: CeInboxGroup) -> tuple[str, list[Link]]:
+def _describe_rated_answer(group: CeInboxGroup) -> tuple[str, list[NextStepLink]]:
     """The answer that was rated, and the page to edit it. An answer of no row, or of a deleted one, has none."""
     name = find_row_name(group.table_name, group.row_pk) if group.table_name else ""
     if not name:
         return "An answer without a row", []
     edit = row_url(group.table_name, group.row_pk)
-    return f"Answer {name}", [Link("Edit the answer", edit)] if edit else []
+    return f"Answer {name}", [NextStepLink("Edit the answer", edit)] if edit else []
 
 
 def _find_form(group: CeInboxGroup, snapshot: Snapshot) -> rows.OutputSchema | None:
@@ -326,7 +329,7 @@ def _decide(request: HttpRequest) -> HttpResponse:
     try:
         if number is None:
             raise GroupGone
-        action = Action(request.POST.get("action", ""))
+        action = InboxDecision(request.POST.get("action", ""))
         _, text = decide(number, action, user.get_username(), user=user, note=request.POST.get("note", ""))
         messages.success(request, text)
     except GroupGone as gone:

@@ -15,7 +15,7 @@ LONGEST_NOTE = 2_000
 _STATUS = CeInboxGroup.Status
 
 
-class Action(StrEnum):
+class InboxDecision(StrEnum):
     """What may be decided."""
 
     DISMISS = "dismiss"
@@ -32,7 +32,7 @@ class GroupGone(LookupError):
 
 
 def decide(
-    group_id: int, action: Action, by: str, *, user: Any = None, note: str = "", workspace: str | None = None
+    group_id: int, action: InboxDecision, by: str, *, user: Any = None, note: str = "", workspace: str | None = None
 ) -> tuple[CeInboxGroup, str]:
     """Change a group; returns it with what happened, in words. `user`: who gets an assigned group.
 
@@ -48,16 +48,16 @@ def decide(
     return group, text
 
 
-def _apply(group: CeInboxGroup, action: Action, by: str, user: Any, note: str) -> str:
-    if action is Action.DISMISS:
+def _apply(group: CeInboxGroup, action: InboxDecision, by: str, user: Any, note: str) -> str:
+    if action is InboxDecision.DISMISS:
         group.status, group.decided_by, group.decided_at = _STATUS.DISMISSED, by, database_time()
         group.decision, group.decision_at, group.came_back = f"Dismissed by {by}", group.decided_at, False
         return "The group is dismissed. It comes back when such a message arrives again."
-    if action is Action.REOPEN:
+    if action is InboxDecision.REOPEN:
         group.status, group.decided_by, group.decided_at = _STATUS.OPEN, "", None
         group.decision, group.decision_at = f"Reopened by {by}", database_time()
         return "The group is open again."
-    if action is Action.ASSIGN:
+    if action is InboxDecision.ASSIGN:
         group.assigned_to = None if user is None or group.assigned_to_id == user.pk else user
         return "The group is yours." if group.assigned_to else "The group belongs to nobody."
     group.note = storable(note)[:LONGEST_NOTE]

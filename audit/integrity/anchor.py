@@ -37,7 +37,7 @@ class UnreadableAnchor(ValueError):
     """A file is not an anchor; the message says where and why."""
 
 
-class Source(NamedTuple):
+class ChainSource(NamedTuple):
     """What lists the ends: the codes of its findings, and its name in sentences."""
 
     missing: str
@@ -45,8 +45,8 @@ class Source(NamedTuple):
     name: str
 
 
-LEDGER = Source("LEDGER_MISSING", "LEDGER_DIFFERS", "ledger")
-ANCHOR = Source("ANCHOR_MISSING", "ANCHOR_DIFFERS", "anchor")
+LEDGER = ChainSource("LEDGER_MISSING", "LEDGER_DIFFERS", "ledger")
+ANCHOR = ChainSource("ANCHOR_MISSING", "ANCHOR_DIFFERS", "anchor")
 
 
 class ChainEnd(NamedTuple):
@@ -101,7 +101,7 @@ def compare_anchor(file: Path, only: uuid.UUID | None = None) -> Iterator[Integr
             yield create_table_finding(ANCHOR.missing, CeLedger._meta.db_table, at, text)
 
 
-def compare_ends(ends: Iterator[ChainEnd], source: Source) -> Generator[IntegrityFinding, None, set[uuid.UUID]]:
+def compare_ends(ends: Iterator[ChainEnd], source: ChainSource) -> Generator[IntegrityFinding, None, set[uuid.UUID]]:
     """Where the stored chains differ from recorded ends.
 
     Returns the missing conversations that are old enough to have been removed by rule.

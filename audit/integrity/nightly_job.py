@@ -15,7 +15,7 @@ class NotIntact(Exception):
 
 def verify_record() -> Iterator[Counts]:
     """Verify everything, part by part. Raises NotIntact at the end if there is any finding."""
-    whole = verify.Report()
+    whole = verify.VerificationReport()
     for report in verify.verify_range():
         whole.merge(report)
         yield {"turns": report.turns, "conversations": report.conversations, "damaged": report.damaged}

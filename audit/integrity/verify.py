@@ -35,7 +35,7 @@ class UnknownConversation(LookupError):
 
 
 @dataclass
-class Report:
+class VerificationReport:
     conversations: int = 0
     turns: int = 0
     #: Erased turns.
@@ -62,7 +62,7 @@ class Report:
         self.damaged += bool(walk.findings)
         self.findings += walk.findings[: MAX_FINDINGS - len(self.findings)]
 
-    def merge(self, other: "Report") -> None:
+    def merge(self, other: "VerificationReport") -> None:
         for name in (*_COUNTS, "damaged"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.findings += other.findings[: MAX_FINDINGS - len(self.findings)]
@@ -99,13 +99,13 @@ class Report:
         return f"NOT INTACT: {counts}; {self.damaged:,} conversations or other rows were changed."
 
 
-def verify_conversation(conversation_id: uuid.UUID, turn_no: int | None = None) -> Report:
+def verify_conversation(conversation_id: uuid.UUID, turn_no: int | None = None) -> VerificationReport:
     """Verify one conversation, with the releases of its turns.
 
     With `turn_no`, the report leaves out the findings about other turns, and what the ledger and the rows with proofs
     say of the conversation as a whole. Raises UnknownConversation, also for a turn that it does not have.
     """
-    report = Report()
+    report = VerificationReport()
     with _repeatable_read():
         walk = _walk_chain(conversation_id)
         findings = [*compare_ledger(Ledger.read(), conversation_id), *verify_rows_of(conversation_id)]
@@ -123,9 +123,9 @@ def verify_conversation(conversation_id: uuid.UUID, turn_no: int | None = None) 
     return report
 
 
-def verify_other_tables() -> Report:
+def verify_other_tables() -> VerificationReport:
     """Verify what is stored besides conversations: releases, histories, logs, the ledger, and the views."""
-    report = Report()
+    report = VerificationReport()
     with _repeatable_read():
         report.add_configuration(release_history().verify())
         ledger = Ledger.read()
@@ -137,14 +137,14 @@ def verify_other_tables() -> Report:
     return report
 
 
-def verify_range(after: uuid.UUID | None = None, last: uuid.UUID = LAST) -> Iterator[Report]:
+def verify_range(after: uuid.UUID | None = None, last: uuid.UUID = LAST) -> Iterator[VerificationReport]:
     """Verify the conversations after `after` up to `last`, with a report for each part.
 
     A conversation with findings is verified once more, at one moment, because a turn may have committed meanwhile.
     """
     cuts = RetentionCuts.read()
     for walks in _walk_chains(after, last, cuts):
-        report = Report()
+        report = VerificationReport()
         for walk in walks:
             if not walk.findings:
                 report.add(walk)

@@ -12,7 +12,7 @@ import django
 
 if TYPE_CHECKING:
     # A new process imports this before Django is set up there.
-    from audit.integrity.verify import Report
+    from audit.integrity.verify import VerificationReport
 
 #: Verifying this many turns takes less time than starting other processes.
 _FEW = 5_000
@@ -20,20 +20,22 @@ _FEW = 5_000
 _PARTS = 32
 
 
-def verify_all(workers: int | None = None, say: "Callable[[Report], None]" = lambda report: None) -> "Report":
+def verify_all(
+    workers: int | None = None, say: "Callable[[VerificationReport], None]" = lambda report: None
+) -> "VerificationReport":
     """Verify everything. `say` is called with the report so far after each part.
 
     `workers` is the number of processes. None stands for one for each processor, or a single one for a small record.
     """
     from django.db import connection
 
-    from audit.integrity.verify import Report, verify_other_tables, verify_range
+    from audit.integrity.verify import VerificationReport, verify_other_tables, verify_range
     from convengine.server.sessions.models import CeConversationHistory
 
     count = workers or os.cpu_count() or 1
     if workers is None and CeConversationHistory.objects.order_by()[: _FEW + 1].count() <= _FEW:
         count = 1
-    report = Report()
+    report = VerificationReport()
     # Another process sees nothing of an open transaction.
     if count == 1 or connection.in_atomic_block:
         for part in verify_range():
@@ -70,14 +72,14 @@ def _set_up_process(database: str) -> None:
     gc.enable()
 
 
-def _verify_part(part_index: int) -> "Report":
+def _verify_part(part_index: int) -> "VerificationReport":
     """Verify the conversations of one part. Runs in any of the processes."""
-    from audit.integrity.verify import LAST, Report, verify_range
+    from audit.integrity.verify import LAST, VerificationReport, verify_range
 
     width = 2**128 // _PARTS
     first = uuid.UUID(int=part_index * width - 1) if part_index else None
     last = LAST if part_index == _PARTS - 1 else uuid.UUID(int=(part_index + 1) * width - 1)
-    report = Report()
+    report = VerificationReport()
     for part in verify_range(first, last):
         report.merge(part)
     return report

@@ -38,7 +38,7 @@ WATCHED_SECONDS = 30
 _LAST = 2**62
 
 
-class StoredMessage(NamedTuple):
+class LiveMessage(NamedTuple):
     #: The order of storing.
     order: int
     #: What it adds to a position.
@@ -51,7 +51,7 @@ class StoredMessage(NamedTuple):
 class StreamPage:
     """What comes after a position."""
 
-    messages: list[StoredMessage] = field(default_factory=list)
+    messages: list[LiveMessage] = field(default_factory=list)
     #: There is more; read again.
     more: bool = False
     #: Why nothing will follow, as everything was sent; or blank.
@@ -157,7 +157,7 @@ def _read_conversation(conversation_id: str) -> _Row | None:
     return _Row(lifecycle, is_closed_for_good(channel, lifecycle, by), bool(lapsed))
 
 
-def _list_other_events(conversation_id: str, cursor: StreamCursor) -> list[StoredMessage]:
+def _list_other_events(conversation_id: str, cursor: StreamCursor) -> list[LiveMessage]:
     """Events outside of turns, and later events of one of the last turns, which begin with the session of their turn;
     in the order of storing.
     """
@@ -175,7 +175,7 @@ def _list_other_events(conversation_id: str, cursor: StreamCursor) -> list[Store
     return sorted(_to_message(each, StreamCursor(0, 0, _get_order(each.row))) for each in (*outside, *late))
 
 
-def _list_failures(conversation_id: str, cursor: StreamCursor) -> Iterator[StoredMessage]:
+def _list_failures(conversation_id: str, cursor: StreamCursor) -> Iterator[LiveMessage]:
     """The ends of failed turns, each behind the events of its turn."""
     turns = CeConversationHistory.objects.filter(
         conversation_id=uuid.UUID(conversation_id), turn_no__gte=cursor.turn_no, status__in=_FAILED
@@ -183,11 +183,11 @@ def _list_failures(conversation_id: str, cursor: StreamCursor) -> Iterator[Store
     columns = ("history_id", "turn_no", "turn_id", "status", "error_code", "error_message", "modified_at")
     for turn in turns.only(*columns).order_by("turn_no")[:SIZE]:
         order = (turn.history_id + 1) * IDS_PER_ROW - 1
-        yield StoredMessage(order, StreamCursor(turn.turn_no, END), TURN_FAILED, encode_failure(turn))
+        yield LiveMessage(order, StreamCursor(turn.turn_no, END), TURN_FAILED, encode_failure(turn))
 
 
-def _to_message(event: Event, cursor: StreamCursor) -> StoredMessage:
-    return StoredMessage(_get_order(event.row), cursor, event.row.stage, encode_event(event))
+def _to_message(event: Event, cursor: StreamCursor) -> LiveMessage:
+    return LiveMessage(_get_order(event.row), cursor, event.row.stage, encode_event(event))
 
 
 def _get_order(event: StoredEvent) -> int:

@@ -99,7 +99,7 @@ class Operand:
 
 
 @dataclass(frozen=True)
-class Candidate:
+class NarratedCandidate:
     """A row that could have decided. Its reason is stored, or `derived` from the release."""
 
     table: str
@@ -210,7 +210,7 @@ class Decision:
     choice: NarratedChoice
     table: str
     #: The listed rows: winners, then tested ones that lost, then those whose reason is derived.
-    candidates: Sequence[Candidate]
+    candidates: Sequence[NarratedCandidate]
     #: The rows that are not listed, by the code of the reason.
     rest: Mapping[str | None, int]
     #: How many tested rows won, matched and did not win, and did not match; whether they are listed or not.
@@ -246,11 +246,11 @@ class Decision:
         return [_describe_key(name, value) for name, value in given]
 
     @property
-    def winners(self) -> list[Candidate]:
+    def winners(self) -> list[NarratedCandidate]:
         return [row for row in self.candidates if row.explained.matched]
 
     @property
-    def losers(self) -> list[Candidate]:
+    def losers(self) -> list[NarratedCandidate]:
         """The listed rows that did not win."""
         return [row for row in self.candidates if not row.explained.matched]
 
@@ -400,7 +400,7 @@ def _build_decision(choice: NarratedChoice, snapshot: Snapshot, limit: int) -> D
     return Decision(
         choice,
         table,
-        [Candidate(table, row, snapshot) for row in listed],
+        [NarratedCandidate(table, row, snapshot) for row in listed],
         Counter(row.reason for row in judged) - Counter(row.reason for row in listed),
         len(winners),
         matched,

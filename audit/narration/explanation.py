@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from audit.models import CeTurnIndex
 from audit.narration import narrate_turn
-from audit.narration.decisions import Candidate, list_reasons
+from audit.narration.decisions import NarratedCandidate, list_reasons
 from audit.record.document import list_unstored_events
 from audit.record.events import EVENT_COLUMNS, Event, expand_events, read_events
 from audit.record.queries import read_turns
@@ -53,7 +53,7 @@ def _list_exceptions(conversation_id: uuid.UUID, turn_no: int) -> Iterator[str]:
         yield from (f"  {line}" for line in fault.traceback.splitlines()[-_TRACEBACK_LINES:])
 
 
-def _name_row(row: Candidate) -> str:
+def _name_row(row: NarratedCandidate) -> str:
     return f"{row.about or row.title or row.table} ({row.table} {row.pk})"
 
 

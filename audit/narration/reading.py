@@ -22,8 +22,8 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.free_text import TEXT
 from convengine.engine.understanding.phrases.terms import detect_languages
 from convengine.engine.understanding.say import say_value
-from convengine.engine.understanding.sentences import ASKS, Subject, find_nearest
-from convengine.engine.understanding.span import Reason, list_sorts
+from convengine.engine.understanding.sentences import ASKS, LearnedPart, find_nearest
+from convengine.engine.understanding.span import RefusalReason, list_sorts
 from convengine.json_value import Json
 
 #: Cues that only stand beside what matters.
@@ -196,7 +196,9 @@ def _describe_move(move: Mapping[str, Json], text: str) -> str:
     name, probability = find_phrase("move", move["move"]), move.get("probability")
     if not isinstance(probability, float):
         return name
-    subject, class_name = (Subject.ASKS, ASKS) if move["move"] in _CLAUSE_MOVES else (Subject.MOVES, move["move"])
+    subject, class_name = (
+        (LearnedPart.ASKS, ASKS) if move["move"] in _CLAUSE_MOVES else (LearnedPart.MOVES, move["move"])
+    )
     languages = [language.tables.name for language in detect_languages(text)]
     nearest = find_nearest(subject, text[move["start"] : move["end"]], class_name, languages)
     needed = f"{format_confidence(move['needed'])} is needed; " if "needed" in move else ""
@@ -304,7 +306,7 @@ def _describe_value(recorded: _MessageEvents, text: str, item: Mapping[str, Json
 
 def _list_bounds(spec: FieldSpec, reason: Json) -> list[str]:
     """The bounds of a field that refused a value as outside of them: "at least 1", "at most 8"."""
-    if reason != Reason.OUT_OF_BOUNDS:
+    if reason != RefusalReason.OUT_OF_BOUNDS:
         return []
     named = {"at least": spec.minimum, "more than": spec.above, "at most": spec.maximum, "less than": spec.below}
     return [f"{words} {say_value(spec, bound)}" for words, bound in named.items() if bound is not None]

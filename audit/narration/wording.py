@@ -114,7 +114,7 @@ _PLACE = re.compile(r"\{([^{}:]+)(?::([^{}]+))?\}")
 _SAID, _DOCUMENT, _NAMES = 160, 120, 8
 
 
-class Piece(NamedTuple):
+class WordingPiece(NamedTuple):
     """A sequence of words and facts; an optional one is left out if a fact is missing."""
 
     optional: bool
@@ -297,12 +297,12 @@ FORMATS: Mapping[str, Callable[[Json], str]] = {
 
 
 @lru_cache(maxsize=1024)
-def _split_template(template: str) -> tuple[Piece, ...]:
+def _split_template(template: str) -> tuple[WordingPiece, ...]:
     """The pieces of a template in order: those outside of square brackets, and the optional ones inside."""
     pieces = []
     for index, run in enumerate(_OPTIONAL.split(template)):
         if run:
-            pieces.append(Piece(index % 2 == 1, tuple(_split_piece(run))))
+            pieces.append(WordingPiece(index % 2 == 1, tuple(_split_piece(run))))
     return tuple(pieces)
 
 

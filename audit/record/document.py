@@ -161,7 +161,7 @@ Entry = dict[str, Json]
 _STRUCTURE = frozenset({"set", "unset", "candidates", "operands", "key"})
 
 
-class Document(NamedTuple):
+class TurnDocument(NamedTuple):
     """The events of a turn, ready to be stored."""
 
     text: str
@@ -178,7 +178,7 @@ class Document(NamedTuple):
         return cls(text, entries, parts, lost_events)
 
 
-def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continued: bool = False) -> Document:
+def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continued: bool = False) -> TurnDocument:
     """The events of a turn after `after_seq`, filtered and masked.
 
     `limited`: the rate limit applies, as it does not to a replay. A document that is `continued` does not begin with
@@ -186,14 +186,14 @@ def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continu
     """
     entries = _build_entries(turn, after_seq, limited=limited, continued=continued)
     try:
-        document = Document.of(entries)
+        document = TurnDocument.of(entries)
     except (RecursionError, ValueError):
-        document = Document.of(*_mark_lost(entries))
+        document = TurnDocument.of(*_mark_lost(entries))
     redaction = Redaction.of(turn.snapshot)
     # Nearly always there is nothing to mask: one test of everything is cheaper than a walk.
     if redaction.touches(document.text):
         masked = [_mask_entry(entry, redaction) for entry in read_document(document.text)]
-        document = Document.of(masked, document.lost_events)
+        document = TurnDocument.of(masked, document.lost_events)
     return document
 
 

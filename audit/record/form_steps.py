@@ -16,7 +16,7 @@ from convengine.engine.steps.forms.stages import SCHEMA_STATUS
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, PERSON_WANTED
 from convengine.engine.text.compare import code
 from convengine.engine.turn.dialogue_state import DialogueState
-from convengine.engine.turn.enums import Word
+from convengine.engine.turn.enums import Vocabulary
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.engine.turn.session import Session
@@ -32,7 +32,7 @@ _LOADED = frozenset({str(CONVERSATION_CREATED), str(CONVERSATION_LOADED)})
 _SEPARATOR = "|"
 
 
-class FormStep(Word):
+class FormStep(Vocabulary):
     """What happened to a form in a turn."""
 
     STARTED = "STARTED", "Started", "The form began."
@@ -49,7 +49,7 @@ class FormStep(Word):
     COMPLETED = "COMPLETED", "Completed", "The form was done."
 
 
-class Step(NamedTuple):
+class FormProgress(NamedTuple):
     """A step of a form; the field is blank for a step of the whole form."""
 
     schema: int
@@ -60,7 +60,7 @@ class Step(NamedTuple):
         return f"{self.schema}/{self.kind}:{self.field.replace(_SEPARATOR, '_')}"
 
     @classmethod
-    def parse(cls, text: str) -> "Step":
+    def parse(cls, text: str) -> "FormProgress":
         """Read a step in the form of `str(step)`; the field may be absent. Raises ValueError for another text."""
         schema, _, rest = text.partition("/")
         kind, _, field = rest.partition(":")
@@ -72,7 +72,7 @@ class Step(NamedTuple):
         return f"{_SEPARATOR}{self}{_SEPARATOR}"
 
 
-def encode_steps(steps: Sequence[Step]) -> str:
+def encode_steps(steps: Sequence[FormProgress]) -> str:
     return f"{_SEPARATOR}{_SEPARATOR.join(map(str, steps))}{_SEPARATOR}" if steps else ""
 
 
@@ -80,7 +80,7 @@ def split_steps(role: str) -> list[str]:
     return [text for text in role.split(_SEPARATOR) if text]
 
 
-def list_steps(turn: Turn) -> list[Step]:
+def list_steps(turn: Turn) -> list[FormProgress]:
     """The steps of a turn, each once; none for a turn without a form."""
     events = [event for event in turn.trail.events if event.stage in _WANTED]
     if not events:
@@ -119,45 +119,45 @@ class _FormTurn:
         was_open = self.is_started or bool(self.before.asked_field)
         return was_open and bool(self.last.schema_complete) and not self.after.asked_field
 
-    def iterate_steps(self) -> Iterator[Step]:
+    def iterate_steps(self) -> Iterator[FormProgress]:
         """The steps in order; some may come twice. None if no form is known."""
         schema, asked_field = self.schema, self.after.asked_field
         if schema is None:
             return
         if self.is_started or self.before.last_schema is None:
-            yield Step(schema, FormStep.STARTED)
+            yield FormProgress(schema, FormStep.STARTED)
         yield from self._list_readings(schema)
         if asked_field and asked_field != self.asked_before:
-            yield Step(schema, FormStep.ASKED, asked_field)
+            yield FormProgress(schema, FormStep.ASKED, asked_field)
         if self.is_filled:
-            yield Step(schema, FormStep.FILLED)
+            yield FormProgress(schema, FormStep.FILLED)
         yield from self._list_ends(self.before.last_schema or schema)
 
-    def _list_readings(self, schema: int) -> Iterator[Step]:
+    def _list_readings(self, schema: int) -> Iterator[FormProgress]:
         """What the message did with the fields: given, offered, refused, or no answer for the asked one."""
         given, offered = self._list_read("read"), self._list_read("offered")
         refused = [refusal["field"] for refusal in self._list_read("refused")]
-        yield from (Step(schema, FormStep.GIVEN, name) for name in given)
-        yield from (Step(schema, FormStep.OFFERED, name) for name in offered if name not in given)
-        yield from (Step(schema, FormStep.REFUSED, name) for name in refused if name not in given)
+        yield from (FormProgress(schema, FormStep.GIVEN, name) for name in given)
+        yield from (FormProgress(schema, FormStep.OFFERED, name) for name in offered if name not in given)
+        yield from (FormProgress(schema, FormStep.REFUSED, name) for name in refused if name not in given)
         asked_field = self.before.asked_field if self.before.last_schema == self.schema else None
         # It is asked for again, and that counts as a failed answer.
         is_missed = self.after.asked_field == asked_field and self.after.misses > self.before.misses
         if is_missed and asked_field and asked_field not in (*given, *offered, *refused):
-            yield Step(schema, FormStep.MISSED, asked_field)
+            yield FormProgress(schema, FormStep.MISSED, asked_field)
 
     def _list_read(self, key: str) -> list[Any]:
         return [entry for payload in self.readings for entry in payload.get(key) or ()]
 
-    def _list_ends(self, schema: int) -> Iterator[Step]:
+    def _list_ends(self, schema: int) -> Iterator[FormProgress]:
         if FORM_REFUSED in self.stages:
-            yield Step(schema, FormStep.DECLINED)
+            yield FormProgress(schema, FormStep.DECLINED)
         is_done = self._is_completed(schema) or (self.is_filled and self._is_answered(schema))
         events = self.turn.trail.events
         if is_done and not is_task_undone({(base_name(e.stage), find_rule_role(e.stage, e.payload)) for e in events}):
-            yield Step(schema, FormStep.COMPLETED)
+            yield FormProgress(schema, FormStep.COMPLETED)
         elif loss := self._find_loss():
-            yield Step(schema, loss, self.before.asked_field or "")
+            yield FormProgress(schema, loss, self.before.asked_field or "")
 
     def _find_loss(self) -> FormStep | None:
         """How a form ended that was not done.

@@ -9,12 +9,12 @@ from audit.record.form_steps import FORM_STAGES, FormStep
 from audit.record.task_errors import RULE_STAGE, RULE_TASK, TASK_ERROR_STAGES
 from audit.record.turn_index import has_stage
 from convengine.engine.stages import STAGES
-from convengine.engine.turn.enums import TurnStatus, Word
+from convengine.engine.turn.enums import TurnStatus, Vocabulary
 from convengine.engine.turn.scope import HAND_OVER
 from convengine.server.sessions.models import CeConversationHistory
 
 
-class Milestone(Word):
+class Milestone(Vocabulary):
     """What happened in a turn."""
 
     BEGAN = "BEGAN", "Conversation began"

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple
 from django.db.models import Exists, OuterRef
 
 from audit.models import CeOutcome
-from audit.record.form_steps import FormStep, Step
+from audit.record.form_steps import FormProgress, FormStep
 from convengine.engine.steps.responses.stages import FORM_GIVEN_UP, NOT_UNDERSTOOD, PERSON_WANTED
-from convengine.engine.turn.enums import Word
+from convengine.engine.turn.enums import Vocabulary
 
 
-class Outcome(Word):
+class Outcome(Vocabulary):
     """What became of a conversation. Each conversation has exactly one."""
 
     RESOLVED = "RESOLVED", "Resolved", "The bot answered or finished a form, and understood everything after it."
@@ -30,7 +30,7 @@ class Outcome(Word):
     OPEN = "OPEN", "Open", "A question waits for its answer, or the last message or its task failed."
 
 
-class FormOutcome(Word):
+class FormOutcome(Vocabulary):
     """What became of a form. Each form that began has exactly one."""
 
     COMPLETED = "COMPLETED", "Completed", "The form was done, and its task did not fail."
@@ -76,7 +76,7 @@ class TurnResult(NamedTuple):
     #: The session waits for an answer of the user.
     asks: bool = False
     has_ended: bool = False
-    steps: Sequence[Step] = ()
+    steps: Sequence[FormProgress] = ()
 
     @property
     def is_missed(self) -> bool:

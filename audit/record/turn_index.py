@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 
 from audit.models import CeTurnIndex
 from audit.record.document import list_deciding_rows
-from audit.record.form_steps import FORM_STAGES, Step, encode_steps
+from audit.record.form_steps import FORM_STAGES, FormProgress, encode_steps
 from audit.record.task_errors import RULE_STAGE, find_rule_role
 from convengine.engine.stages import COMMON, base_name
 from convengine.engine.threads.stages import SESSION_LIFECYCLE
@@ -33,7 +33,7 @@ _INSERT = {
 }
 
 
-def list_index_entries(entries: Sequence[Mapping[str, Any]], steps: Sequence[Step] = ()) -> list[IndexEntry]:
+def list_index_entries(entries: Sequence[Mapping[str, Any]], steps: Sequence[FormProgress] = ()) -> list[IndexEntry]:
     """The index entries of a document: its deciding rows, then its rare stages, each once.
 
     The role of the first stage of forms has the steps of the turn's form, that of the lifecycle where it went last, and

@@ -14,8 +14,8 @@ from typing import Any
 from django.db import connection
 from django.db.models import Max
 
-from audit.record.document import Document, encode_turn
-from audit.record.form_steps import Step, list_steps
+from audit.record.document import TurnDocument, encode_turn
+from audit.record.form_steps import FormProgress, list_steps
 from audit.record.model_calls import add_up_costs, list_calls
 from audit.record.running import read_running_entries
 from audit.record.turn_index import hash_entries, insert_index_stmt, list_index_entries
@@ -98,7 +98,7 @@ def insert_dead_turn_stmts(
             seq = entries[-1]["seq"] + 1 if entries else 1
             entries.append({"seq": seq, "stage": str(stage), "step": None, "ms": at_ms, "payload": dict(payload)})
     row = {**header, "last_seq": entries[-1]["seq"] if entries else 0}
-    return _insert_row_stmts(row, Document.of(entries), previous, release)
+    return _insert_row_stmts(row, TurnDocument.of(entries), previous, release)
 
 
 def add_after_turn(turn: Turn, after_seq: int) -> None:
@@ -118,11 +118,11 @@ def add_outside(events: Sequence[OutsideEvent], now: datetime, config_version: i
     for key, stage, payload in events:
         entries = by_conversation[uuid.UUID(str(key))]
         entries.append({"seq": len(entries) + 1, "stage": str(stage), "step": None, "ms": 0, "payload": payload})
-    _add({key: Document.of(entries) for key, entries in by_conversation.items()}, now, config_version)
+    _add({key: TurnDocument.of(entries) for key, entries in by_conversation.items()}, now, config_version)
 
 
 def _add(
-    documents: Mapping[uuid.UUID, Document], at: datetime, version: int, of_turn: Mapping[str, Json] | None = None
+    documents: Mapping[uuid.UUID, TurnDocument], at: datetime, version: int, of_turn: Mapping[str, Json] | None = None
 ) -> None:
     """Insert one row for each conversation, sealed after the last addition of its conversation.
 
@@ -145,7 +145,11 @@ def _add(
 
 
 def _insert_row_stmts(
-    header: Mapping[str, Json], document: Document, previous: bytes | None, release: str, steps: Sequence[Step] = ()
+    header: Mapping[str, Json],
+    document: TurnDocument,
+    previous: bytes | None,
+    release: str,
+    steps: Sequence[FormProgress] = (),
 ) -> SealedRow:
     """The row from its columns and its document, sealed after `previous`, and its index with the `steps` of its form.
 

@@ -13,7 +13,7 @@ from audit.record.form_steps import FormStep
 from audit.record.outcomes import FORM_ENDS, FORM_LOSSES, FormOutcome
 from audit.reports.funnel import Funnel, read_funnels
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.report import Dimension, Report, Selection, build_report
+from audit.reports.report import Dimension, Report, ReportSelection, build_report
 from audit.reports.report_request import ReportForm
 from audit.reports.topics import ANSWER, CHANNEL, DIMENSIONS, ERROR, INTENT, MODEL, RELEASE, STATE, STEP, UNKNOWN_STATE
 from convengine.engine.errors import RequestInvalid
@@ -145,7 +145,7 @@ class ReportsView(ApiView):
         return Response(ReportSerializer(_build_document(_read_selection(request))).data)
 
 
-def _read_selection(request: Request) -> Selection:
+def _read_selection(request: Request) -> ReportSelection:
     """The selection of a request, in the workspace of its key. Raises RequestInvalid, also for unknown parameters."""
     given = request.query_params
     if unknown := sorted(set(given) - set(ReportForm.base_fields)):
@@ -156,7 +156,7 @@ def _read_selection(request: Request) -> Selection:
     return form.select(database_time(), get_api_key(request).workspace_id)
 
 
-def _build_document(selection: Selection) -> dict[str, Any]:
+def _build_document(selection: ReportSelection) -> dict[str, Any]:
     """The report as ReportSerializer reads it; of the groups, those with the most turns."""
     report = build_report(selection, DIMENSIONS.values(), has_durations=True)
     return {

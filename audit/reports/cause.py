@@ -71,7 +71,7 @@ _BAD_TURNS: Mapping[Measure, TurnKind] = {
 }
 
 
-class Evidence(NamedTuple):
+class CauseEvidence(NamedTuple):
     """What the same messages do on the release before, and on the release."""
 
     sample: int
@@ -96,18 +96,18 @@ class Evidence(NamedTuple):
         return f"Of {self.known} such messages, {caused} wrong on {name} but not before it."
 
 
-def find_bad_turns(measure: Measure, first: int, last: int, *, is_open: bool = False) -> Evidence:
+def find_bad_turns(measure: Measure, first: int, last: int, *, is_open: bool = False) -> CauseEvidence:
     """Whether releases caused the turns that make a rate bad on them; with `is_open`, also those on later releases."""
     return _find_evidence(_BAD_TURNS[measure], first, last, is_open=is_open)
 
 
-def find_moved_turns(intents: Sequence[str], first: int, last: int) -> Evidence:
+def find_moved_turns(intents: Sequence[str], first: int, last: int) -> CauseEvidence:
     """What the messages do that have these intents on some releases: how many have them there only."""
     kind = TurnKind(Q(intent_code__in=intents), lambda played: played.intent in intents)
     return _find_evidence(kind, first, last)
 
 
-def _find_evidence(kind: TurnKind, first: int, last: int, *, is_open: bool = False) -> Evidence:
+def _find_evidence(kind: TurnKind, first: int, last: int, *, is_open: bool = False) -> CauseEvidence:
     """Run the first such turns of the releases again: on the last of the releases, and on the one before the first.
 
     With `is_open`, turns on later releases count too.
@@ -116,7 +116,7 @@ def _find_evidence(kind: TurnKind, first: int, last: int, *, is_open: bool = Fal
     pairs = [(_run_again(turn_id, first - 1), _run_again(turn_id, last)) for turn_id in turn_ids]
     known = [(before, after) for before, after in pairs if before and after]
     caused = sum(kind.includes(after) and not kind.includes(before) for before, after in known)
-    return Evidence(len(turn_ids), len(known), caused)
+    return CauseEvidence(len(turn_ids), len(known), caused)
 
 
 def select_turns(wanted: Any, first: int, last: int | None) -> Any:

@@ -28,7 +28,7 @@ class Bar(NamedTuple):
     title: str
 
 
-class Label(NamedTuple):
+class ChartLabel(NamedTuple):
     """A text beside the bars."""
 
     x: float
@@ -36,7 +36,7 @@ class Label(NamedTuple):
     text: str
 
 
-class Mark(NamedTuple):
+class ChartMark(NamedTuple):
     """Something that happened in the time of a bar."""
 
     x: float
@@ -51,13 +51,13 @@ class BarChart:
     """What the template draws."""
 
     bars: Sequence[Bar]
-    names: Sequence[Label]
+    names: Sequence[ChartLabel]
     #: The lines of the scale.
-    lines: Sequence[Label]
+    lines: Sequence[ChartLabel]
     width: int = WIDTH
     height: int = HEIGHT
     scale_end: int = _LEFT
-    marks: Sequence[Mark] = ()
+    marks: Sequence[ChartMark] = ()
 
 
 def draw_bars(
@@ -82,13 +82,13 @@ def draw_bars(
     ]
     every = -(-len(values) // _NAMES) or 1
     names = [
-        Label(round(_LEFT + (index + 0.5) * step, 1), HEIGHT - 8, name)
+        ChartLabel(round(_LEFT + (index + 0.5) * step, 1), HEIGHT - 8, name)
         for index, (name, *_) in enumerate(values)
         if index % every == 0
     ]
-    lines = [Label(_LEFT, round(base - top * part * scale, 1), f"{top * part:g}") for part in (0, 0.5, 1)]
+    lines = [ChartLabel(_LEFT, round(base - top * part * scale, 1), f"{top * part:g}") for part in (0, 0.5, 1)]
     placed = [
-        Mark(round(_LEFT + (index + 0.5) * step, 1), *mark, "start" if index * 2 < len(values) else "end")
+        ChartMark(round(_LEFT + (index + 0.5) * step, 1), *mark, "start" if index * 2 < len(values) else "end")
         for index, mark in enumerate(marks)
         if mark
     ]

@@ -39,7 +39,7 @@ _CREATE = (
 )
 
 
-class Change(StrEnum):
+class CountChange(StrEnum):
     """What new counts do with one that is there."""
 
     ADD = "{0} = t.{0} + EXCLUDED.{0}"
@@ -56,7 +56,7 @@ def find_oldest_hour() -> datetime:
 
 
 @contextmanager
-def collect_counts(change: Change) -> Iterator[Any]:
+def collect_counts(change: CountChange) -> Iterator[Any]:
     """A cursor that writes counts into NEW_COUNTS; at the end, they are stored. Needs an open transaction."""
     with connection.cursor() as cursor:
         for statement in _CREATE:

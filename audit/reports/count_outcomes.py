@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from audit.models import CeOutcome, CeTurnCount, CeTurnIndex
 from audit.record.days import floor_hour
-from audit.record.form_steps import FORM_STAGES, FormStep, Step, split_steps
+from audit.record.form_steps import FORM_STAGES, FormProgress, FormStep, split_steps
 from audit.record.milestones import COMMITTED
 from audit.record.outcomes import FORM_ENDS, FormOutcome, Outcome, TurnResult, follow_conversation, has_bot_failed
 from audit.record.task_errors import TASK_STAGES, is_task_undone
@@ -116,7 +116,7 @@ class _Conversation:
             ends |= self._close(FormOutcome.HANDED_OVER)
         return ends | (self._close(FormOutcome.LEFT) if result.has_ended else set())
 
-    def _take_step(self, turn: Any, step: Step) -> set[FormOutcome]:
+    def _take_step(self, turn: Any, step: FormProgress) -> set[FormOutcome]:
         """Follow one step; returns what became of the form that it ends. Only a start counts for another form."""
         if step.kind is FormStep.STARTED:
             ends = self._close(FormOutcome.LEFT)
@@ -184,7 +184,7 @@ def _read_result(turn: Any, entries: _Entries) -> TurnResult:
     stages = {value: role for kind, value, role in entries if kind == CeTurnIndex.STAGE}
     has_answer = any(kind in ANSWERING for kind, _, _ in entries)
     is_committed = turn.status in COMMITTED
-    steps = [Step.parse(text) for stage in FORM_STAGES for text in split_steps(stages.get(stage, ""))]
+    steps = [FormProgress.parse(text) for stage in FORM_STAGES for text in split_steps(stages.get(stage, ""))]
     return TurnResult(
         is_committed=is_committed,
         is_handed_over=is_committed

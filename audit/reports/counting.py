@@ -17,11 +17,18 @@ from django.db.models.functions import NullIf, StrIndex, Substr, TruncHour
 
 from audit.models import CeCountProgress, CeMcpUserFeedback, CeTurnCount, CeTurnIndex
 from audit.record.events import read_document
-from audit.record.form_steps import FORM_STAGES, Step, split_steps
+from audit.record.form_steps import FORM_STAGES, FormProgress, split_steps
 from audit.record.milestones import CONDITIONS, IS_COMMITTED, Milestone
 from audit.record.model_calls import list_calls, name_model
 from audit.record.sql_views import ReadableEvents
-from audit.reports.count_batch import NEW_COUNTS, Change, collect_counts, find_oldest_hour, insert_rows, quote_texts
+from audit.reports.count_batch import (
+    NEW_COUNTS,
+    CountChange,
+    collect_counts,
+    find_oldest_hour,
+    insert_rows,
+    quote_texts,
+)
 from audit.reports.count_outcomes import ANSWERING, count_outcomes
 from audit.reports.durations import BOUNDS, find_bound
 from convengine.engine.pipeline.stages import PIPELINE_TIMING
@@ -73,7 +80,7 @@ def _select_timing() -> Any:
 def list_document_counts(rows: Iterable[Sequence[Any]]) -> Iterator[tuple[Any, ...]]:
     """The counts of turns as `select_texts` reads them: what each is about, its kind, value, turns and amount."""
     for *about, model_calls, has_model_failed, form_steps, text in rows:
-        for step in map(Step.parse, split_steps(form_steps or "")):
+        for step in map(FormProgress.parse, split_steps(form_steps or "")):
             yield *about, f"{CeTurnCount.FORM}{step.kind}", f"{step.schema}:{step.field}", 1, "0"
         for count in _count_document(text or "", model_calls, has_model_failed):
             yield *about, count.kind, count.value, 1, count.amount
@@ -272,7 +279,7 @@ def _count_next(number: int, settled: int, limit: int | None, count: Any) -> int
         first, last = progress.counted, settled if limit is None else min(progress.counted + limit, settled)
         if last <= first:
             return 0
-        with collect_counts(Change.ADD) as cursor:
+        with collect_counts(CountChange.ADD) as cursor:
             count(cursor, first, last)
         progress.counted = last
         progress.save(update_fields=["counted"])

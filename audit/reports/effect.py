@@ -11,12 +11,12 @@ from audit.record.days import floor_hour
 from audit.reports.cause import find_bad_turns, find_moved_turns
 from audit.reports.measures import FAILED, FORMS_COMPLETED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, TASK_FAILED, Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion, count_standard_errors, judge_change
-from audit.reports.report import INTENT, Selection, Totals, read_releases
+from audit.reports.report import INTENT, ReportSelection, Totals, read_releases
 from convengine.engine.cached_property import cached_property
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.interfaces.release_history import ReleaseNote
-from convengine.server.interfaces.turn_reports import IntentShift, RateChange, ReleaseEffect, Verdict
+from convengine.server.interfaces.turn_reports import IntentShift, RateChange, RateVerdict, ReleaseEffect
 
 #: The shares that are watched.
 RATES = (NOT_UNDERSTOOD_TURNS, HANDED_OVER, FORMS_COMPLETED, TASK_FAILED, FAILED)
@@ -48,7 +48,7 @@ class RateEffect(NamedTuple):
     measure: Measure
     before: Proportion
     after: Proportion
-    verdict: Verdict
+    verdict: RateVerdict
     #: What the same messages do before and after the release; blank for a rate that is not worse.
     cause: str = ""
 
@@ -68,7 +68,7 @@ class MovedShare(NamedTuple):
     @property
     def is_clear(self) -> bool:
         """True if chance does not explain the change, nor too few turns."""
-        return judge_change(self.after, self.before) in (Verdict.WORSE, Verdict.BETTER)
+        return judge_change(self.after, self.before) in (RateVerdict.WORSE, RateVerdict.BETTER)
 
 
 @dataclass(frozen=True)
@@ -95,13 +95,13 @@ class ReleaseComparison:
         """
         before, after = (Proportion(*measure.read_part(totals)) for totals in self.sides)
         verdict = judge_rate(measure, after, before)
-        if self.is_gradual or verdict not in (Verdict.WORSE, Verdict.MAYBE_WORSE):
+        if self.is_gradual or verdict not in (RateVerdict.WORSE, RateVerdict.MAYBE_WORSE):
             return RateEffect(measure, before, after, verdict)
         evidence = find_bad_turns(measure, self.after.first, self.after.last, is_open=self.is_open)
         if not evidence.is_known:
-            verdict = Verdict.CAUSE_UNKNOWN
+            verdict = RateVerdict.CAUSE_UNKNOWN
         elif not evidence.explains(_find_excess(measure, after, before)):
-            verdict = Verdict.NOT_CAUSED
+            verdict = RateVerdict.NOT_CAUSED
         return RateEffect(measure, before, after, verdict, evidence.describe(self.after.name))
 
     def list_moved(self, kind: str) -> list[MovedShare]:
@@ -145,11 +145,13 @@ def group_releases(releases: Iterable[tuple[int, Totals]]) -> list[ReleaseGroup]
     return groups
 
 
-def choose_period(release: ReleaseNote) -> Selection:
+def choose_period(release: ReleaseNote) -> ReportSelection:
     """The time before and after a release, or in which it was gradual."""
     if release.gradual:
-        return Selection(floor_hour(release.gradual.began), _ceil_hour(release.gradual.ended or release.at + WINDOW))
-    return Selection(floor_hour(release.at - WINDOW), _ceil_hour(release.at + WINDOW))
+        return ReportSelection(
+            floor_hour(release.gradual.began), _ceil_hour(release.gradual.ended or release.at + WINDOW)
+        )
+    return ReportSelection(floor_hour(release.at - WINDOW), _ceil_hour(release.at + WINDOW))
 
 
 def compare_release(release: ReleaseNote) -> ReleaseComparison | None:
@@ -174,7 +176,7 @@ def _join_releases(releases: Iterable[tuple[int, Totals]]) -> ReleaseGroup | Non
     return ReleaseGroup(own[0][0], own[-1][0], sum((totals for _, totals in own), Totals())) if own else None
 
 
-def judge_rate(measure: Measure, after: Proportion, before: Proportion) -> Verdict:
+def judge_rate(measure: Measure, after: Proportion, before: Proportion) -> RateVerdict:
     return judge_change(after, before, higher_is_worse=measure.higher_is_worse is not False)
 
 
@@ -260,12 +262,12 @@ def find_turning_point(measure: Measure, groups: Sequence[ReleaseGroup]) -> tupl
     for index in range(1, len(groups)):
         comparison = _split_at(groups, index)
         old_share, share = (Proportion(*measure.read_part(totals)) for totals in comparison.sides)
-        if judge_rate(measure, share, old_share) is Verdict.WORSE:
+        if judge_rate(measure, share, old_share) is RateVerdict.WORSE:
             rises.append((abs(count_standard_errors(share, old_share)), index, comparison))
     reason = ""
     for _, _, comparison in sorted(rises, key=lambda rise: rise[:2], reverse=True)[:_MOST_CHECKED]:
         rate = comparison.judge(measure)
-        if rate.verdict is Verdict.WORSE:
+        if rate.verdict is RateVerdict.WORSE:
             return describe_effect(comparison, _list_shifts(comparison)), rate.cause
         reason = reason or f"No release is to blame as far as is known. {rate.cause}"
     return None, reason

@@ -19,7 +19,7 @@ from audit.reports.effect import (
 )
 from audit.reports.measures import Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion
-from audit.reports.report import INTENT, Selection
+from audit.reports.report import INTENT, ReportSelection
 from audit.reports.report_request import describe_period
 from convengine.engine.text.whole_numbers import BIG_INTEGER
 from convengine.engine.turn.labels import format_percent, state_label
@@ -28,7 +28,7 @@ from convengine.server.admin_site.pages import page
 from convengine.server.admin_site.record_columns import name_intent
 from convengine.server.admin_site.rights import READ_TURNS
 from convengine.server.interfaces.release_history import ReleaseNote, release_history
-from convengine.server.interfaces.turn_reports import Verdict
+from convengine.server.interfaces.turn_reports import RateVerdict
 
 #: How many intents the first section names.
 MOST_NAMED = 3
@@ -79,7 +79,7 @@ def _describe(comparison: ReleaseComparison, release: ReleaseNote) -> dict[str, 
     }
 
 
-def _build_line(rate: RateEffect, comparison: ReleaseComparison, period: Selection) -> RateLine:
+def _build_line(rate: RateEffect, comparison: ReleaseComparison, period: ReportSelection) -> RateLine:
     """A rate with its searches, for the sides whose turns a search lists exactly."""
 
     def link(group: ReleaseGroup | None, share: Proportion) -> str:
@@ -90,7 +90,7 @@ def _build_line(rate: RateEffect, comparison: ReleaseComparison, period: Selecti
     return RateLine(rate, link(comparison.before, rate.before), link(comparison.after, rate.after))
 
 
-def link_rate(measure: Measure, period: Selection, release: int) -> str:
+def link_rate(measure: Measure, period: ReportSelection, release: int) -> str:
     """The search that lists the turns of a rate on a release; blank if none does."""
     return "" if measure.search is None else period.search_url(**measure.search, release=str(release))
 
@@ -99,11 +99,11 @@ def _summarise(comparison: ReleaseComparison) -> str:
     """The effect in words: each rate that differs, or why nothing can be said."""
     if comparison.before is None:
         return "There is nothing to compare with: no earlier release had turns in the 30 days before."
-    if comparison.rates[0].verdict is Verdict.TOO_FEW:
+    if comparison.rates[0].verdict is RateVerdict.TOO_FEW:
         return f"There are too few turns to say. Both sides need at least {FEWEST_TURNS}."
     texts = []
     for rate in comparison.rates:
-        if rate.verdict not in (Verdict.SAME, Verdict.TOO_FEW):
+        if rate.verdict not in (RateVerdict.SAME, RateVerdict.TOO_FEW):
             change = f"{format_percent(rate.before.share)} → {format_percent(rate.after.share)}"
             texts.append(f"{rate.measure.label}: {change}, {rate.verdict.value}. {rate.cause}".strip())
     return " ".join(texts) or "No rate differs by more than chance explains."

@@ -8,9 +8,9 @@ from typing import Any
 from django.db.models import Q
 
 from audit.models import CeTurnCount
-from audit.record.form_steps import FormStep, Step
+from audit.record.form_steps import FormProgress, FormStep
 from audit.record.outcomes import FORM_LOSSES, FormOutcome, WantedOutcome
-from audit.reports.report import FORM_OUTCOMES, Selection, sum_values
+from audit.reports.report import FORM_OUTCOMES, ReportSelection, sum_values
 from convengine.engine.forms.asking import write_title
 from convengine.engine.forms.form import get_form
 from convengine.engine.turn.rows import OutputSchema
@@ -119,7 +119,7 @@ class Funnel:
         )
 
 
-def read_funnels(selection: Selection) -> list[Funnel]:
+def read_funnels(selection: ReportSelection) -> list[Funnel]:
     """The forms of a selection, most started first. One query. The intent of the selection is that of the form."""
     sums = sum_values(replace(selection, intent=""), Q(kind__in=list(_KINDS)), "kind", "value")
     return [funnel for funnel in build_funnels(sums) if selection.intent in ("", funnel.intent)]
@@ -143,7 +143,7 @@ def build_filter(funnel: Funnel, kind: FormStep | FormOutcome, path: str | None 
     """
     if isinstance(kind, FormOutcome):
         return {"outcome": str(WantedOutcome(kind.value, str(funnel.schema), path))}
-    return {"step": str(Step(funnel.schema, kind, path or ""))}
+    return {"step": str(FormProgress(funnel.schema, kind, path or ""))}
 
 
 def _build_funnel(schema: int, by_field: Mapping[str, Counts]) -> Funnel:

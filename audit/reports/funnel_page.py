@@ -11,7 +11,7 @@ from audit.record.form_steps import FormStep
 from audit.record.outcomes import FORM_ENDS, FORM_LOSSES, FormOutcome
 from audit.reports.funnel import FIELD_STEPS, FieldSteps, Funnel, build_filter, read_funnels
 from audit.reports.measures import TURNS
-from audit.reports.report import Selection
+from audit.reports.report import ReportSelection
 from audit.reports.report_request import CSV, ReportNumber, ReportRequest, link_turns
 from audit.reports.traffic import read_visits
 from convengine.server.admin_site.pages import page
@@ -58,7 +58,7 @@ def funnel_page(request: HttpRequest) -> HttpResponse:
     return wanted.render("audit/report_forms.html", TITLE, context)
 
 
-def _build_view(turns: Selection, funnel: Funnel, visits: Sequence[StateVisits]) -> FunnelView:
+def _build_view(turns: ReportSelection, funnel: Funnel, visits: Sequence[StateVisits]) -> FunnelView:
     """A form with its numbers as links to the turns that they count."""
     outcomes = [(outcome.label, outcome.help, _link(turns, funnel, outcome)) for outcome in FormOutcome]
     whole = [(FormStep.STARTED.label, FormStep.STARTED.help, ReportNumber(TURNS, funnel.started)), *outcomes]
@@ -69,7 +69,7 @@ def _build_view(turns: Selection, funnel: Funnel, visits: Sequence[StateVisits])
 
 
 def _link(
-    selection: Selection, funnel: Funnel, kind: FormStep | FormOutcome, known: FieldSteps | None = None
+    selection: ReportSelection, funnel: Funnel, kind: FormStep | FormOutcome, known: FieldSteps | None = None
 ) -> ReportNumber:
     """The number of turns of a step or an outcome, of a field or without `known` of the whole form, with its search."""
     turns = (known.counts if known else funnel.counts).get(kind)

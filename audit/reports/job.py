@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from audit.models import CeCountProgress, CeTurnCount
 from audit.record.days import find_day, find_next_day
-from audit.reports.count_batch import Change, collect_counts
+from audit.reports.count_batch import CountChange, collect_counts
 from audit.reports.count_outcomes import count_stored_outcomes
 from audit.reports.counting import BATCH, count_new_turns, count_ratings, count_turns, lock_progress
 from convengine.engine.turn.job import Counts, Every, Job
@@ -51,11 +51,11 @@ def count_again() -> Iterator[Counts]:
         yield {"records": days[-1].last - days[-1].first + 1}
     with transaction.atomic():
         ratings = lock_progress(CeCountProgress.FEEDBACK).counted
-        with collect_counts(Change.KEEP_HIGHER) as cursor:
+        with collect_counts(CountChange.KEEP_HIGHER) as cursor:
             count_ratings(cursor, 0, ratings)
     with transaction.atomic():
         lock_progress(CeCountProgress.OUTCOMES)
-        with collect_counts(Change.KEEP_HIGHER) as cursor:
+        with collect_counts(CountChange.KEEP_HIGHER) as cursor:
             count_stored_outcomes(cursor)
     # The job counts newer turns: one with a lower number may not be stored yet, and would never be counted.
     yield from count_new_turns()
@@ -76,7 +76,7 @@ def list_days(counted: int) -> list[Day]:
 def count_day(day: Day) -> None:
     """Count the turns of a day once more."""
     until = find_next_day(day.since, timezone.get_current_timezone())
-    with transaction.atomic(), collect_counts(Change.KEEP_HIGHER) as cursor:
+    with transaction.atomic(), collect_counts(CountChange.KEEP_HIGHER) as cursor:
         for start in range(day.first - 1, day.last, BATCH):
             in_range = Q(pk__gt=start, pk__lte=min(start + BATCH, day.last))
             count_turns(cursor, in_range & Q(created_at__gte=day.since, created_at__lt=until))

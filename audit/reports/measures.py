@@ -19,7 +19,7 @@ Number = int | float | Decimal
 SLOW_FROM = 2_000
 
 
-class Unit(StrEnum):
+class MeasureUnit(StrEnum):
     """What a number counts."""
 
     TURNS = "turns"
@@ -38,7 +38,7 @@ class Measure:
     name: str
     label: str
     help: str
-    unit: Unit
+    unit: MeasureUnit
     count: Callable[[Totals], int | Decimal]
     #: What the count is divided by: for a share, what it is a part of. None for a plain number.
     base: "Measure | None" = None
@@ -52,7 +52,12 @@ class Measure:
     @property
     def is_share(self) -> bool:
         """True for a count with its percentage of the base."""
-        return self.base is not None and self.unit in (Unit.TURNS, Unit.CONVERSATIONS, Unit.FORMS, Unit.CALLS)
+        return self.base is not None and self.unit in (
+            MeasureUnit.TURNS,
+            MeasureUnit.CONVERSATIONS,
+            MeasureUnit.FORMS,
+            MeasureUnit.CALLS,
+        )
 
     @property
     def needs_durations(self) -> bool:
@@ -99,7 +104,12 @@ def _count(kind: str, value: Any = None) -> Callable[[Totals], int]:
 
 _Count, _Thumb = CeTurnCount, CeMcpUserFeedback.Type
 TURNS = Measure(
-    "turns", "Turns", "Messages with their answers, failed ones included.", Unit.TURNS, _count(_Count.TURN), search={}
+    "turns",
+    "Turns",
+    "Messages with their answers, failed ones included.",
+    MeasureUnit.TURNS,
+    _count(_Count.TURN),
+    search={},
 )
 #: What times are shares of: no measure of its own.
 TIMED = replace(TURNS, count=_count(_Count.TIME))
@@ -107,7 +117,7 @@ CONVERSATIONS = Measure(
     "conversations",
     "Conversations begun",
     "Conversations with their first turn in this period.",
-    Unit.CONVERSATIONS,
+    MeasureUnit.CONVERSATIONS,
     _count(_Count.BEGUN),
     search={"milestone": Milestone.BEGAN},
 )
@@ -121,7 +131,7 @@ def _measure_outcome(outcome: Outcome, name: str, *, higher_is_worse: bool | Non
         name,
         outcome.label,
         f"Conversations begun in this period, by what became of them. {outcome.help}",
-        Unit.CONVERSATIONS,
+        MeasureUnit.CONVERSATIONS,
         _count(_Count.OUTCOME, outcome),
         _FOLLOWED,
         higher_is_worse=higher_is_worse,
@@ -141,7 +151,7 @@ NOT_UNDERSTOOD_TURNS = Measure(
     "not_understood",
     "Not understood",
     "Turns in which nothing recognised the message.",
-    Unit.TURNS,
+    MeasureUnit.TURNS,
     _count(_Count.STAGE, NOT_UNDERSTOOD),
     TURNS,
     higher_is_worse=True,
@@ -151,7 +161,7 @@ OFFERED = Measure(
     "hand_over_offered",
     "Hand-over offered",
     "Turns in which the bot offered a hand-over: it did not understand several messages, or the user asked for it.",
-    Unit.TURNS,
+    MeasureUnit.TURNS,
     _count(_Count.STAGE, HAND_OVER_OFFERED),
     TURNS,
     higher_is_worse=True,
@@ -161,7 +171,7 @@ FAILED = Measure(
     "failed",
     "Failed",
     "Turns that ended with an error: the user got no answer from the bot.",
-    Unit.TURNS,
+    MeasureUnit.TURNS,
     _count(_Count.TURN, TurnStatus.FAILED.value),
     TURNS,
     higher_is_worse=True,
@@ -171,7 +181,7 @@ TASK_FAILED = Measure(
     "task_failed",
     "Task or tool failed",
     "Turns in which a task, a tool or the action of a rule failed; the user got an answer.",
-    Unit.TURNS,
+    MeasureUnit.TURNS,
     _count(_Count.TASK_FAILED),
     TURNS,
     higher_is_worse=True,
@@ -181,7 +191,7 @@ MEAN_TIME = Measure(
     "mean_ms",
     "Mean time",
     "The mean time of a turn in milliseconds.",
-    Unit.MILLISECONDS,
+    MeasureUnit.MILLISECONDS,
     lambda totals: totals.read_amount(_Count.TURN) + totals.read_amount(_Count.TIME),
     TURNS,
     higher_is_worse=True,
@@ -191,7 +201,7 @@ MEDIAN_TIME = Measure(
     "median_ms",
     "Median time",
     "Half of them took at most this many milliseconds.",
-    Unit.MILLISECONDS,
+    MeasureUnit.MILLISECONDS,
     MEAN_TIME.count,
     TIMED,
     higher_is_worse=True,
@@ -202,7 +212,7 @@ P95_TIME = Measure(
     "p95_ms",
     "95th percentile",
     "95 of 100 took at most this many milliseconds.",
-    Unit.MILLISECONDS,
+    MeasureUnit.MILLISECONDS,
     MEAN_TIME.count,
     TIMED,
     higher_is_worse=True,
@@ -213,20 +223,24 @@ SLOW = Measure(
     "slow",
     "Slow",
     f"Those that took {SLOW_FROM // 1000} seconds or longer.",
-    Unit.TURNS,
+    MeasureUnit.TURNS,
     lambda totals: sum(turns for bound, turns in totals.durations.items() if bound >= SLOW_FROM),
     TIMED,
     higher_is_worse=True,
     search={"ms": str(SLOW_FROM)},
 )
 MODEL_CALLS = Measure(
-    "model_calls", "Model calls", "Calls of models, failed ones included.", Unit.CALLS, _count(_Count.MODEL_CALLS)
+    "model_calls",
+    "Model calls",
+    "Calls of models, failed ones included.",
+    MeasureUnit.CALLS,
+    _count(_Count.MODEL_CALLS),
 )
 FAILED_CALLS = Measure(
     "failed_calls",
     "Failed model calls",
     "Calls of models that gave no answer. A call that failed and was repeated counts twice.",
-    Unit.CALLS,
+    MeasureUnit.CALLS,
     _count(_Count.MODEL_ERROR),
     MODEL_CALLS,
     higher_is_worse=True,
@@ -235,14 +249,14 @@ COST = Measure(
     "cost",
     "Model cost",
     "The cost of model calls with a price.",
-    Unit.COST,
+    MeasureUnit.COST,
     lambda totals: totals.read_amount(_Count.MODEL_CALLS),
 )
 MODEL_FAILURES = Measure(
     "model_failures",
     "Turns with failed models",
     "Turns in which a model gave no usable answer, so that they went on without it.",
-    Unit.TURNS,
+    MeasureUnit.TURNS,
     _count(_Count.MODEL_FAILED),
     TURNS,
     higher_is_worse=True,
@@ -252,7 +266,7 @@ FORMS_STARTED = Measure(
     "forms_started",
     "Forms started",
     "Forms that began to collect fields.",
-    Unit.FORMS,
+    MeasureUnit.FORMS,
     lambda totals: sum(map(totals.count, FORM_OUTCOMES.values())),
     search={"milestone": Milestone.FORM_STARTED},
 )
@@ -260,20 +274,20 @@ FORMS_COMPLETED = Measure(
     "forms_completed",
     "Forms completed",
     "Started forms that were done, and look-ups that were answered. A form whose task failed is not done.",
-    Unit.FORMS,
+    MeasureUnit.FORMS,
     _count(FORM_OUTCOMES[FormOutcome.COMPLETED]),
     FORMS_STARTED,
     higher_is_worse=False,
     search={"outcome": f"FORM/{FormOutcome.COMPLETED}"},
 )
 RATED = Measure(
-    "rated", "Rated turns", "Turns that were rated with thumbs up or down.", Unit.TURNS, _count(_Count.FEEDBACK)
+    "rated", "Rated turns", "Turns that were rated with thumbs up or down.", MeasureUnit.TURNS, _count(_Count.FEEDBACK)
 )
 POSITIVE = Measure(
     "positive",
     "Positive feedback",
     "Turns that were rated with thumbs up.",
-    Unit.TURNS,
+    MeasureUnit.TURNS,
     _count(_Count.FEEDBACK, _Thumb.THUMBS_UP.value),
     RATED,
     higher_is_worse=False,
@@ -283,7 +297,7 @@ NEGATIVE = Measure(
     "negative",
     "Negative feedback",
     "Turns that were rated with thumbs down.",
-    Unit.TURNS,
+    MeasureUnit.TURNS,
     _count(_Count.FEEDBACK, _Thumb.THUMBS_DOWN.value),
     RATED,
     higher_is_worse=True,

@@ -15,22 +15,22 @@ from audit.reports.chart import BarChart, ReleaseMark, draw_bars, mark_releases
 from audit.reports.measures import Measure
 from audit.reports.report import (
     Period,
+    PeriodUnit,
     Report,
-    Selection,
+    ReportSelection,
     Totals,
     TurnGroup,
-    Unit,
     build_report,
     list_groups,
     read_days,
 )
 from audit.reports.report_request import CSV, SVG, ChartFile, ReportNumber, ReportRequest
-from audit.reports.topics import OVERVIEW, TOPICS, WORDINGS, Chart, Table, Topic
+from audit.reports.topics import OVERVIEW, TOPICS, WORDINGS, BarsOverTime, GroupTable, ReportTopic
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.rights import READ_TURNS
 
 #: How hours, days and months are named.
-_FORMATS = {Unit.HOUR: "D H:i", Unit.DAY: "D j M", Unit.MONTH: "M Y"}
+_FORMATS = {PeriodUnit.HOUR: "D H:i", PeriodUnit.DAY: "D j M", PeriodUnit.MONTH: "M Y"}
 
 
 class ReportRow(NamedTuple):
@@ -60,7 +60,7 @@ class ReportTable(NamedTuple):
 
 
 class ChartView(NamedTuple):
-    spec: Chart
+    spec: BarsOverTime
     title: str
     drawing: BarChart
     description: str
@@ -75,7 +75,7 @@ class ChartView(NamedTuple):
     right=READ_TURNS,
     entry=SidebarEntry("Reports", "Reports", "How many turns, how many not understood, and where.", 0),
 )
-def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
+def report_page(request: HttpRequest, topic: ReportTopic = OVERVIEW) -> HttpResponse:
     """The report of a period about a topic: as a page, its tables as CSV, its charts as SVG."""
     wanted = ReportRequest(request)
     if wanted.format == CSV and wanted.part:
@@ -112,7 +112,7 @@ def report_page(request: HttpRequest, topic: Topic = OVERVIEW) -> HttpResponse:
     return wanted.render("audit/report.html", topic.title, context)
 
 
-def _build_figures(selection: Selection, topic: Topic, totals: Totals) -> dict[str, Any]:
+def _build_figures(selection: ReportSelection, topic: ReportTopic, totals: Totals) -> dict[str, Any]:
     """The numbers of the whole period: the outcomes, what matters else, and the folded rest."""
     whole = build_row(selection, "All", topic.measures, totals)
     numbers = whole.numbers
@@ -125,7 +125,7 @@ def _build_figures(selection: Selection, topic: Topic, totals: Totals) -> dict[s
     }
 
 
-def _answer_table(wanted: ReportRequest, topic: Topic) -> HttpResponse:
+def _answer_table(wanted: ReportRequest, topic: ReportTopic) -> HttpResponse:
     """The file of a table, with all its groups. Raises Http404 for a table that the page does not have."""
     table = next((table for table in topic.tables if table.dimension.name == wanted.part), None)
     if table is None:
@@ -139,7 +139,7 @@ def _answer_table(wanted: ReportRequest, topic: Topic) -> HttpResponse:
     return wanted.answer_csv(f"{topic.name}-{wanted.part}", header, rows)
 
 
-def _answer_chart(wanted: ReportRequest, topic: Topic, report: Report, unit: str) -> HttpResponse:
+def _answer_chart(wanted: ReportRequest, topic: ReportTopic, report: Report, unit: str) -> HttpResponse:
     """The file of a chart. Raises Http404 for a chart that the page does not have."""
     chart = next((chart for chart in topic.charts if chart.name == wanted.part), None)
     if chart is None:
@@ -163,19 +163,19 @@ def _list_values(measures: Sequence[Measure], totals: Totals) -> list[Any]:
 
 def _name_period(period: Period, report: Report) -> str:
     unit = report.selection.unit
-    start = localtime(period.since if unit == Unit.HOUR else period.since + timedelta(minutes=59))
+    start = localtime(period.since if unit == PeriodUnit.HOUR else period.since + timedelta(minutes=59))
     return date_format(start, _FORMATS[unit])
 
 
 def _format_start(period: Period, report: Report) -> str:
     """As files name an hour, or a day or month by its first day."""
-    if report.selection.unit == Unit.HOUR:
+    if report.selection.unit == PeriodUnit.HOUR:
         return localtime(period.since).isoformat()
     return localtime(period.since + timedelta(minutes=59)).date().isoformat()
 
 
 def build_row(
-    selection: Selection,
+    selection: ReportSelection,
     name: str,
     measures: Sequence[Measure],
     totals: Totals,
@@ -200,7 +200,7 @@ def build_row(
 
 
 def _build_number(
-    selection: Selection,
+    selection: ReportSelection,
     measure: Measure,
     totals: Totals,
     period: Period | None,
@@ -215,7 +215,7 @@ def _build_number(
     return ReportNumber(measure, number, url, measure.read_share(totals), base)
 
 
-def _list_groups(wanted: ReportRequest, table: Table) -> list[TurnGroup]:
+def _list_groups(wanted: ReportRequest, table: GroupTable) -> list[TurnGroup]:
     """The groups with any number but zero, those with the most of the first measure first; then all that have none."""
     # An intent has turns of many kinds, but only those of the first measure matter.
     deciding = table.measures if table.dimension.column == "value" else table.measures[:1]
@@ -230,7 +230,7 @@ def _list_groups(wanted: ReportRequest, table: Table) -> list[TurnGroup]:
     return [*groups, *(TurnGroup(name, Totals()) for name in sorted(others, key=wording.name))]
 
 
-def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
+def _build_table(wanted: ReportRequest, table: GroupTable) -> ReportTable:
     """A table with its first groups, and how many more there are."""
     groups, wording = _list_groups(wanted, table), WORDINGS[table.dimension]
     shown = groups[: table.most]
@@ -257,8 +257,8 @@ def _build_table(wanted: ReportRequest, table: Table) -> ReportTable:
 
 def _draw(
     wanted: ReportRequest,
-    topic: Topic,
-    chart: Chart,
+    topic: ReportTopic,
+    chart: BarsOverTime,
     report: Report,
     marks: Sequence[ReleaseMark | None],
     unit: str,
@@ -272,7 +272,7 @@ def _draw(
     return ChartView(chart, f"{chart.title} by {unit}", drawing, description, url, file_name)
 
 
-def _describe_bar(chart: Chart, name: str, totals: Totals) -> tuple[str, str, float, float]:
+def _describe_bar(chart: BarsOverTime, name: str, totals: Totals) -> tuple[str, str, float, float]:
     """A bar as `draw_bars` takes it: name, title, the whole, and the part of it that is marked."""
     whole = float(chart.whole.read_number(totals) or 0)
     text = f"{name}: {chart.whole.label.lower()} {whole:g}"

@@ -3,7 +3,7 @@
 from math import sqrt
 from typing import NamedTuple
 
-from convengine.server.interfaces.turn_reports import Verdict
+from convengine.server.interfaces.turn_reports import RateVerdict
 
 #: A difference is not chance with at least this many turns on both sides, and standard errors between the shares.
 FEWEST_TURNS, CLEAR = 30, 3.0
@@ -44,16 +44,16 @@ def count_standard_errors(after: Proportion, before: Proportion) -> float:
     return (after.part / after.whole - before.part / before.whole) / error if error else 0.0
 
 
-def judge_change(after: Proportion, before: Proportion, *, higher_is_worse: bool = True) -> Verdict:
+def judge_change(after: Proportion, before: Proportion, *, higher_is_worse: bool = True) -> RateVerdict:
     """Whether a share got worse or better, maybe or clearly; TOO_FEW if a side has fewer than FEWEST_TURNS.
 
     A higher share is worse, or with `higher_is_worse` false, better.
     """
     if min(after.whole, before.whole) < FEWEST_TURNS:
-        return Verdict.TOO_FEW
+        return RateVerdict.TOO_FEW
     errors = count_standard_errors(after, before) * (1 if higher_is_worse else -1)
     if abs(errors) > CLEAR:
-        return Verdict.WORSE if errors > 0 else Verdict.BETTER
+        return RateVerdict.WORSE if errors > 0 else RateVerdict.BETTER
     if abs(errors) > _LIKELY:
-        return Verdict.MAYBE_WORSE if errors > 0 else Verdict.MAYBE_BETTER
-    return Verdict.SAME
+        return RateVerdict.MAYBE_WORSE if errors > 0 else RateVerdict.MAYBE_BETTER
+    return RateVerdict.SAME

@@ -38,7 +38,7 @@ _BY_HOUR = timedelta(days=2)
 _BY_DAY = timedelta(days=100)
 
 
-class Unit(StrEnum):
+class PeriodUnit(StrEnum):
     """The time of a period of a report."""
 
     HOUR = "hour"
@@ -46,11 +46,11 @@ class Unit(StrEnum):
     MONTH = "month"
 
 
-_FIND_NEXT = {Unit.HOUR: find_next_hour, Unit.DAY: find_next_day, Unit.MONTH: find_next_month}
+_FIND_NEXT = {PeriodUnit.HOUR: find_next_hour, PeriodUnit.DAY: find_next_day, PeriodUnit.MONTH: find_next_month}
 
 
 @dataclass(frozen=True)
-class Selection:
+class ReportSelection:
     """What a report is about; blank fields match everything."""
 
     since: datetime
@@ -101,15 +101,15 @@ class Selection:
         return (first, last) if first < last else (self.until, self.until)
 
     @property
-    def unit(self) -> Unit:
+    def unit(self) -> PeriodUnit:
         """What its periods are: hours, days or months, by its length. Where hours are no longer kept, at least days."""
         length = self.until - self.since
         return (
-            Unit.HOUR
+            PeriodUnit.HOUR
             if length <= _BY_HOUR and self.since >= find_oldest_hour()
-            else Unit.DAY
+            else PeriodUnit.DAY
             if length <= _BY_DAY
-            else Unit.MONTH
+            else PeriodUnit.MONTH
         )
 
 
@@ -202,7 +202,7 @@ class Dimension:
 
 @dataclass(frozen=True)
 class Report:
-    selection: Selection
+    selection: ReportSelection
     periods: Sequence[Period]
     #: The groups of each dimension.
     groups: Mapping[Dimension, Sequence[TurnGroup]] = field(default_factory=dict)
@@ -212,12 +212,14 @@ class Report:
         return sum((period.totals for period in self.periods), Totals())
 
 
-def build_report(selection: Selection, dimensions: Iterable[Dimension] = (), *, has_durations: bool = False) -> Report:
+def build_report(
+    selection: ReportSelection, dimensions: Iterable[Dimension] = (), *, has_durations: bool = False
+) -> Report:
     """Read the counts of a selection: one query, and one for each dimension."""
     unit = selection.unit
     starts = list_starts(selection.since, selection.until, timezone.get_current_timezone(), _FIND_NEXT[unit])
     totals = [Totals() for _ in starts]
-    counts = selection.select_counts(is_by_hour=unit == Unit.HOUR)
+    counts = selection.select_counts(is_by_hour=unit == PeriodUnit.HOUR)
     for hour, kind, value, turns, amount in _sum_by(counts, "hour", has_durations=has_durations):
         totals[bisect_right(starts, hour) - 1].add(kind, value, turns, amount)
     periods = [Period(*each) for each in zip(starts, [*starts[1:], selection.until], totals, strict=True)]
@@ -225,7 +227,7 @@ def build_report(selection: Selection, dimensions: Iterable[Dimension] = (), *, 
     return Report(selection, periods, groups)
 
 
-def read_totals(selection: Selection, *, has_durations: bool = False) -> Totals:
+def read_totals(selection: ReportSelection, *, has_durations: bool = False) -> Totals:
     """The numbers of all turns of a selection; with `has_durations`, also how long they took."""
     totals = Totals()
     for kind, value, turns, amount in _sum_by(selection.select_counts(), has_durations=has_durations):
@@ -233,7 +235,7 @@ def read_totals(selection: Selection, *, has_durations: bool = False) -> Totals:
     return totals
 
 
-def read_releases(selection: Selection) -> list[tuple[int, Totals]]:
+def read_releases(selection: ReportSelection) -> list[tuple[int, Totals]]:
     """The numbers of each release with turns, also by INTENT and STATE, in the order of the releases. One query."""
     totals: dict[int, Totals] = defaultdict(Totals)
     counts = _sum_kinds(selection.select_counts(), (*_KINDS, CeTurnCount.STATE), "config_version", "intent_code")
@@ -244,7 +246,7 @@ def read_releases(selection: Selection) -> list[tuple[int, Totals]]:
     return sorted((number, of_release) for number, of_release in totals.items() if of_release.turns)
 
 
-def read_hours(selection: Selection, *, has_durations: bool = False) -> dict[datetime, Totals]:
+def read_hours(selection: ReportSelection, *, has_durations: bool = False) -> dict[datetime, Totals]:
     """The numbers of each hour with counts, as far as counts by hour are kept; with `has_durations`, also times."""
     totals: dict[datetime, Totals] = defaultdict(Totals)
     counts = selection.select_counts(is_by_hour=True)
@@ -265,7 +267,7 @@ def choose_dates(first: date, last: date, now: datetime) -> tuple[datetime, date
     return since, max(min(end, floor_hour(now) + timedelta(hours=1)), since + timedelta(hours=1))
 
 
-def list_groups(selection: Selection, dimension: Dimension, *, has_durations: bool = False) -> list[TurnGroup]:
+def list_groups(selection: ReportSelection, dimension: Dimension, *, has_durations: bool = False) -> list[TurnGroup]:
     """The groups of a dimension, most turns first. One query.
 
     `has_durations` counts only for a dimension that is a column; others have the kinds that they declare.
@@ -296,7 +298,7 @@ def read_days(kinds: Iterable[str], names: Iterable[str]) -> dict[str, tuple[dat
     return {name: (first, last) for name, first, last in days}
 
 
-def sum_values(selection: Selection, wanted: Q, *columns: str) -> dict[tuple[Any, ...], int]:
+def sum_values(selection: ReportSelection, wanted: Q, *columns: str) -> dict[tuple[Any, ...], int]:
     """The turns of some counts by columns, without those that are zero. One query."""
     sums = selection.select_counts().filter(wanted).order_by().values_list(*columns).annotate(sum=Sum("turns"))
     return {tuple(key): turns for *key, turns in sums if turns}

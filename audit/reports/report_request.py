@@ -20,7 +20,7 @@ from audit.export.cells import format_rows
 from audit.record.days import choose_days
 from audit.record.queries import list_workspaces
 from audit.reports.measures import TURNS, Measure, Number
-from audit.reports.report import Selection, choose_dates
+from audit.reports.report import ReportSelection, choose_dates
 from convengine.engine.text.compare import code
 from convengine.engine.text.times import FIRST_YEAR, OUT_OF_RANGE
 from convengine.server.admin_site.missing_rights import require_right
@@ -65,7 +65,7 @@ class ReportForm(forms.Form):
             self.add_error("first", "Choose at most ten years.")
         return self.cleaned_data
 
-    def select(self, now: datetime, workspace: str = "") -> Selection:
+    def select(self, now: datetime, workspace: str = "") -> ReportSelection:
         """The selection. A field that is not valid limits nothing; without a valid period, the last seven days.
 
         `workspace` takes the place of the field.
@@ -74,7 +74,7 @@ class ReportForm(forms.Form):
         since, until = choose_days(cleaned.get("days") or 7, now)
         if first := cleaned.get("first"):
             since, until = choose_dates(first, cleaned.get("last") or localdate(), now)
-        return Selection(
+        return ReportSelection(
             since,
             until,
             workspace or cleaned.get("workspace") or "",
@@ -197,6 +197,6 @@ def describe_period(since: datetime, until: datetime) -> str:
     return f"from {date_format(localtime(since), _TIME)}, to {end}"
 
 
-def link_turns(selection: Selection, turns: int, **filters: str) -> ReportNumber:
+def link_turns(selection: ReportSelection, turns: int, **filters: str) -> ReportNumber:
     """A number of turns with the search that lists them; 0 has none."""
     return ReportNumber(TURNS, turns, selection.search_url(**filters) if turns else "")

@@ -33,9 +33,9 @@ from audit.reports.measures import (
     TASK_FAILED,
     TURNS,
     Measure,
-    Unit,
+    MeasureUnit,
 )
-from audit.reports.report import Dimension, Selection
+from audit.reports.report import Dimension, ReportSelection
 from audit.reports.report_request import ReportRequest
 from convengine.engine.steps.responses.stages import NOT_UNDERSTOOD
 from convengine.engine.turn.enums import TurnStatus
@@ -56,7 +56,7 @@ def build_comments(wanted: ReportRequest) -> dict[str, Any]:
     return {"comments": read_comments(wanted.selection)}
 
 
-def read_comments(selection: Selection) -> list[CeMcpUserFeedback]:
+def read_comments(selection: ReportSelection) -> list[CeMcpUserFeedback]:
     """The newest comments and corrections, at most 20, without replaced ones. One query by an index."""
     filters: dict[str, Any] = {
         "conversation__workspace_id": selection.workspace,
@@ -133,7 +133,7 @@ DIMENSIONS: Mapping[str, Dimension] = {
 }
 
 
-class Wording(NamedTuple):
+class DimensionWording(NamedTuple):
     """How pages name the groups of a dimension."""
 
     #: The name of a group.
@@ -178,12 +178,12 @@ def _list_live_rows(table: str) -> Set[str]:
     return {str(row.pk) for row in configuration().current().enabled_rows(ROW_TYPE_OF[table])}
 
 
-def _describe_rows(table: str) -> tuple[Dimension, Wording]:
+def _describe_rows(table: str) -> tuple[Dimension, DimensionWording]:
     """The rows of a table, by the turns in which they decided something."""
     options = get_options(table)
     noun, label = capfirst(options.verbose_name), capfirst(options.verbose_name_plural)
     dimension = Dimension(table, noun, label, kinds={table: _AS_TURN}, measures=_name_all(TURNS))
-    return dimension, Wording(
+    return dimension, DimensionWording(
         partial(_name_row, table),
         partial(_search_row, table),
         partial(_link_row, table),
@@ -192,21 +192,21 @@ def _describe_rows(table: str) -> tuple[Dimension, Wording]:
 
 
 _ROWS = dict(map(_describe_rows, DECIDERS))
-WORDINGS: Mapping[Dimension, Wording] = {
-    INTENT: Wording(name_intent, _filter_by("intent")),
-    RELEASE: Wording(search=_filter_by("release")),
-    CHANNEL: Wording(search=_filter_by("channel")),
-    STATE: Wording(state_label, _filter_by("state")),
-    ERROR: Wording(search=_filter_by("error")),
-    UNKNOWN_STATE: Wording(state_label, _filter_by("state")),
-    STEP: Wording(step_label),
-    MODEL: Wording(search=_filter_by("model")),
-    ANSWER: Wording(_split_answer(_name_row), _split_answer(_search_row), _split_answer(_link_row)),
+WORDINGS: Mapping[Dimension, DimensionWording] = {
+    INTENT: DimensionWording(name_intent, _filter_by("intent")),
+    RELEASE: DimensionWording(search=_filter_by("release")),
+    CHANNEL: DimensionWording(search=_filter_by("channel")),
+    STATE: DimensionWording(state_label, _filter_by("state")),
+    ERROR: DimensionWording(search=_filter_by("error")),
+    UNKNOWN_STATE: DimensionWording(state_label, _filter_by("state")),
+    STEP: DimensionWording(step_label),
+    MODEL: DimensionWording(search=_filter_by("model")),
+    ANSWER: DimensionWording(_split_answer(_name_row), _split_answer(_search_row), _split_answer(_link_row)),
     **_ROWS,
 }
 
 
-class Chart(NamedTuple):
+class BarsOverTime(NamedTuple):
     """Bars of a measure by hour or day, with a part of them marked."""
 
     name: str
@@ -217,11 +217,11 @@ class Chart(NamedTuple):
     @property
     def is_part_bad(self) -> bool:
         """A median is a part of the bar, but nothing to worry about."""
-        return self.part is not None and self.part.unit != Unit.MILLISECONDS
+        return self.part is not None and self.part.unit != MeasureUnit.MILLISECONDS
 
 
 @dataclass(frozen=True)
-class Table:
+class GroupTable:
     """A table of the groups of a dimension; those with the most of the first measure come first."""
 
     dimension: Dimension
@@ -232,14 +232,14 @@ class Table:
 
 
 @dataclass(frozen=True, eq=False)
-class Topic:
+class ReportTopic:
     #: In addresses and names of files.
     name: str
     label: str
     about: str
     measures: Sequence[Measure]
-    charts: Sequence[Chart]
-    tables: Sequence[Table]
+    charts: Sequence[BarsOverTime]
+    tables: Sequence[GroupTable]
     #: The template of what this page alone has, and its context.
     extra: str = ""
     build_extra: Callable[[ReportRequest], dict[str, Any]] | None = None
@@ -270,70 +270,79 @@ _OF_ALL = (*_COMMON, *_MORE)
 _TIMES = (TURNS, MEDIAN_TIME, P95_TIME, MEAN_TIME, SLOW)
 _RATINGS = (NEGATIVE, POSITIVE)
 _UNKNOWN = (NOT_UNDERSTOOD_TURNS, TURNS)
-OVERVIEW = Topic(
+OVERVIEW = ReportTopic(
     "reports",
     "Overview",
     "",
     _OF_ALL,
-    [Chart("turns", "Turns", TURNS, NOT_UNDERSTOOD_TURNS)],
-    [Table(INTENT, _COMMON), Table(RELEASE, _COMMON), Table(STATE, [TURNS]), Table(ERROR, [TURNS], has_days=True)],
+    [BarsOverTime("turns", "Turns", TURNS, NOT_UNDERSTOOD_TURNS)],
+    [
+        GroupTable(INTENT, _COMMON),
+        GroupTable(RELEASE, _COMMON),
+        GroupTable(STATE, [TURNS]),
+        GroupTable(ERROR, [TURNS], has_days=True),
+    ],
     columns=_COMMON,
     outcomes=OUTCOMES,
     folded=_MORE,
 )
-UNKNOWN = Topic(
+UNKNOWN = ReportTopic(
     "not_understood",
     "Not understood",
     "Messages that nothing recognised, and where they came.",
     _UNKNOWN,
-    [Chart("not_understood", "Turns not understood", NOT_UNDERSTOOD_TURNS)],
+    [BarsOverTime("not_understood", "Turns not understood", NOT_UNDERSTOOD_TURNS)],
     [
-        Table(UNKNOWN_STATE, [NOT_UNDERSTOOD_TURNS]),
-        Table(INTENT, _UNKNOWN),
-        Table(CHANNEL, _UNKNOWN),
-        Table(RELEASE, _UNKNOWN),
+        GroupTable(UNKNOWN_STATE, [NOT_UNDERSTOOD_TURNS]),
+        GroupTable(INTENT, _UNKNOWN),
+        GroupTable(CHANNEL, _UNKNOWN),
+        GroupTable(RELEASE, _UNKNOWN),
     ],
     "audit/report_inbox.html",
 )
-TIMES = Topic(
+TIMES = ReportTopic(
     "times",
     "Times",
     "How long turns took, and in which steps. Durations are counted in ranges, so that a median is off by an eighth at"
     " most. A step that took less than a millisecond counts as 0 ms, as in a turn that did not come to it.",
     _TIMES,
-    [Chart("times", "Time of a turn in milliseconds", P95_TIME, MEDIAN_TIME)],
-    [Table(STEP, (P95_TIME, MEDIAN_TIME, MEAN_TIME, SLOW), 10), Table(INTENT, _TIMES), Table(RELEASE, _TIMES)],
+    [BarsOverTime("times", "Time of a turn in milliseconds", P95_TIME, MEDIAN_TIME)],
+    [
+        GroupTable(STEP, (P95_TIME, MEDIAN_TIME, MEAN_TIME, SLOW), 10),
+        GroupTable(INTENT, _TIMES),
+        GroupTable(RELEASE, _TIMES),
+    ],
 )
-MODELS = Topic(
+MODELS = ReportTopic(
     "models",
     "Models",
     "Calls of models within turns, what they cost, and which failed. A model is named with its connection. "
     "The cost is that of models with a price; the others count as 0.",
     (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES),
-    [Chart("calls", "Model calls", MODEL_CALLS, FAILED_CALLS), Chart("cost", "Model cost", COST)],
+    [BarsOverTime("calls", "Model calls", MODEL_CALLS, FAILED_CALLS), BarsOverTime("cost", "Model cost", COST)],
     [
-        Table(MODEL, (MODEL_CALLS, FAILED_CALLS, COST, MEDIAN_TIME, P95_TIME, TURNS, MODEL_FAILURES)),
-        Table(INTENT, (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES)),
-        Table(RELEASE, (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES)),
+        GroupTable(MODEL, (MODEL_CALLS, FAILED_CALLS, COST, MEDIAN_TIME, P95_TIME, TURNS, MODEL_FAILURES)),
+        GroupTable(INTENT, (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES)),
+        GroupTable(RELEASE, (MODEL_CALLS, FAILED_CALLS, COST, MODEL_FAILURES)),
     ],
 )
-FEEDBACK = Topic(
+FEEDBACK = ReportTopic(
     "ratings",
     "Feedback",
     "Turns that users or colleagues rated. A turn with both thumbs counts for both.",
     (TURNS, POSITIVE, NEGATIVE),
-    [Chart("ratings", "Rated turns", RATED, NEGATIVE)],
-    [Table(ANSWER, _RATINGS), Table(INTENT, _RATINGS), Table(RELEASE, _RATINGS)],
+    [BarsOverTime("ratings", "Rated turns", RATED, NEGATIVE)],
+    [GroupTable(ANSWER, _RATINGS), GroupTable(INTENT, _RATINGS), GroupTable(RELEASE, _RATINGS)],
     "audit/report_comments.html",
     build_comments,
 )
-ROWS = Topic(
+ROWS = ReportTopic(
     "rows",
     "Rows",
     "Rows of the live configuration that decided something in these turns, and those that did not. A row that is new in"
     " this period had less time than others.",
     (TURNS,),
     [],
-    [Table(dimension, [TURNS], 200) for dimension in _ROWS],
+    [GroupTable(dimension, [TURNS], 200) for dimension in _ROWS],
 )
 TOPICS = (OVERVIEW, UNKNOWN, TIMES, MODELS, FEEDBACK, ROWS)

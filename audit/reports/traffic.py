@@ -8,7 +8,7 @@ from django.db.models import Q
 from audit.models import CeTurnCount
 from audit.record.days import choose_days
 from audit.record.milestones import Milestone
-from audit.reports.report import Selection, sum_values
+from audit.reports.report import ReportSelection, sum_values
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.turn_reports import IntentTraffic, StateMove, StateVisits
 
@@ -18,12 +18,12 @@ def read_traffic(intent: str, days: int) -> IntentTraffic:
 
     Today is one of the days.
     """
-    selection = Selection(*choose_days(days, database_time()))
+    selection = ReportSelection(*choose_days(days, database_time()))
     moves = sorted(_list_moves(selection, intent), key=lambda move: (-move.turns, move.state_before, move.state))
     return IntentTraffic(moves, read_visits(selection, [intent]).get(intent, []))
 
 
-def read_visits(selection: Selection, intents: Iterable[str]) -> dict[str, list[StateVisits]]:
+def read_visits(selection: ReportSelection, intents: Iterable[str]) -> dict[str, list[StateVisits]]:
     """The visits of the states of some intents, the most entered first. One query."""
     wanted = Q(kind__in=(CeTurnCount.ENTERED, CeTurnCount.EXITED), intent_code__in=list(intents))
     counts = sum_values(selection, wanted, "intent_code", "value", "kind")
@@ -35,7 +35,7 @@ def read_visits(selection: Selection, intents: Iterable[str]) -> dict[str, list[
     return {intent: sorted(of_intent, key=lambda visit: -visit.entered) for intent, of_intent in visits.items()}
 
 
-def _list_moves(selection: Selection, intent: str) -> Iterator[StateMove]:
+def _list_moves(selection: ReportSelection, intent: str) -> Iterator[StateMove]:
     """The moves between states that begin or end in an intent, each with its search. One query."""
     wanted = Q(intent_code=intent) | Q(value__startswith=f"{intent}{CeTurnCount.SEPARATOR}")
     counts = sum_values(selection, Q(kind=CeTurnCount.MOVED) & wanted, "intent_code", "value")

@@ -15,12 +15,12 @@ from audit.reports.effect import RATES, ReleaseGroup, find_turning_point, group_
 from audit.reports.funnel import build_funnels
 from audit.reports.measures import FAILED, HANDED_OVER, NOT_UNDERSTOOD_TURNS, OUTCOMES, TASK_FAILED, Measure
 from audit.reports.proportion import FEWEST_TURNS, Proportion
-from audit.reports.report import Selection, Totals, read_releases
+from audit.reports.report import ReportSelection, Totals, read_releases
 from convengine.engine.text.compare import shorten_line
 from convengine.server.interfaces.turn_reports import (
     LosingForm,
     MessageGroup,
-    Verdict,
+    RateVerdict,
     WeekOutcome,
     WeekRate,
     WeekSummary,
@@ -37,7 +37,7 @@ MOST_GROUPS = 3
 _LONGEST_TEXT = 120
 
 
-def shift_back(week: Selection) -> Selection:
+def shift_back(week: ReportSelection) -> ReportSelection:
     """These days and hours in the week before."""
     return replace(week, since=week.since - WEEK, until=week.until - WEEK)
 
@@ -48,7 +48,7 @@ def summarise_week() -> WeekSummary:
     Three queries, and more for each rate that is worse or high: turns run again to find the cause.
     """
     since, until = choose_days(WEEK.days, timezone.now())
-    week = Selection(since, until)
+    week = ReportSelection(since, until)
     releases, releases_before = (read_releases(each) for each in (week, shift_back(week)))
     totals = sum((of_release for _, of_release in releases), Totals())
     previous = sum((of_release for _, of_release in releases_before), Totals())
@@ -80,12 +80,12 @@ def summarise_week() -> WeekSummary:
 
 
 def _list_rates(
-    totals: Totals, previous: Totals, groups: Sequence[ReleaseGroup], week: Selection
+    totals: Totals, previous: Totals, groups: Sequence[ReleaseGroup], week: ReportSelection
 ) -> Iterator[WeekRate]:
     """Each watched rate beside the week before; of one that is worse or high, since which release and why."""
     for measure in RATES:
         rate, before = (Proportion(*measure.read_part(each)) for each in (totals, previous))
-        is_worse = judge_rate(measure, rate, before) is Verdict.WORSE
+        is_worse = judge_rate(measure, rate, before) is RateVerdict.WORSE
         is_high = rate.whole >= FEWEST_TURNS and (rate.share or 0) >= _HIGH.get(measure, 101.0)
         since, cause = find_turning_point(measure, groups) if is_worse or is_high else (None, "")
         yield WeekRate(
@@ -105,7 +105,7 @@ def _list_rates(
         )
 
 
-def _list_outcomes(totals: Totals, previous: Totals, week: Selection) -> Iterator[WeekOutcome]:
+def _list_outcomes(totals: Totals, previous: Totals, week: ReportSelection) -> Iterator[WeekOutcome]:
     """What became of the conversations that began in the week."""
     for measure in OUTCOMES:
         rate, before = (Proportion(*measure.read_part(each)) for each in (totals, previous))
@@ -113,7 +113,7 @@ def _list_outcomes(totals: Totals, previous: Totals, week: Selection) -> Iterato
         yield WeekOutcome(measure.label, measure.help, rate.part, rate.share, before.share, url)
 
 
-def link_measure(selection: Selection, measure: Measure, number: int) -> str:
+def link_measure(selection: ReportSelection, measure: Measure, number: int) -> str:
     """The search that lists what a measure counts; blank if none does, or for a number of 0."""
     return selection.search_url(**measure.search) if number and measure.search is not None else ""
 

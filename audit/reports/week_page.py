@@ -13,7 +13,7 @@ from django.utils.timezone import localtime
 from audit.access_log.write import log_row_access
 from audit.reports.measures import FORMS_COMPLETED, FORMS_STARTED, GIVEN_UP, HANDED_OVER, HANDED_OVER_FAILED, TURNS
 from audit.reports.page import ReportRow, build_row
-from audit.reports.report import Selection, Totals, list_groups
+from audit.reports.report import ReportSelection, Totals, list_groups
 from audit.reports.topics import INTENT, WORDINGS
 from audit.reports.week import shift_back, summarise_week
 from convengine.engine.turn.scope import UNKNOWN
@@ -58,7 +58,7 @@ def _describe_changes(summary: WeekSummary) -> dict[str, Any]:
 
 def _list_flows(summary: WeekSummary) -> Iterator[ReportRow]:
     """The intents with the most turns. Two queries."""
-    week = Selection(summary.since, summary.until)
+    week = ReportSelection(summary.since, summary.until)
     before = shift_back(week)
     totals_before = {group.name: group.totals for group in list_groups(before, INTENT)}
     groups = [group for group in list_groups(week, INTENT) if group.totals.turns and group.name not in ("", UNKNOWN)]

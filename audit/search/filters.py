@@ -14,7 +14,7 @@ from audit.record.sql_views import has_in_document
 from audit.record.turn_index import has_entry, has_stage
 from audit.search.query import SearchQuery
 from audit.search.sources import (
-    Source,
+    TurnSource,
     conversation_source,
     feedback_source,
     form_step_source,
@@ -36,12 +36,12 @@ from convengine.server.sessions.participants import find_participants
 
 Condition = Any
 #: Milestones whose turns an index has.
-_MILESTONE_SOURCES: Mapping[str, Source] = {
+_MILESTONE_SOURCES: Mapping[str, TurnSource] = {
     Milestone.HANDED_OVER: turns_source("g", CONDITIONS[Milestone.HANDED_OVER]),
     Milestone.MODEL_FAILED: turns_source("l", CONDITIONS[Milestone.MODEL_FAILED]),
 }
 #: For steps that are rare, turns among which those with the step are.
-_STEP_SOURCES: Mapping[FormStep, Source] = {
+_STEP_SOURCES: Mapping[FormStep, TurnSource] = {
     FormStep.GAVE_UP: index_source("y", CeTurnIndex.STAGE, str(FORM_GIVEN_UP)),
     FormStep.DECLINED: index_source("y", CeTurnIndex.STAGE, str(FORM_REFUSED)),
     FormStep.HANDED_OVER: turns_source("z", Q(state_code=HAND_OVER)),
@@ -49,34 +49,34 @@ _STEP_SOURCES: Mapping[FormStep, Source] = {
 }
 
 
-class Column(NamedTuple):
+class ColumnFilter(NamedTuple):
     """A filter by a column of turn records, and the code of its source if an index has the turns with a value."""
 
     lookup: str
     code: str = ""
 
 
-_COLUMNS: Mapping[str, Column] = {
-    "error": Column("error_code", "e"),
-    "release": Column("config_version", "v"),
-    "state": Column("state_code", "t"),
-    "intent": Column("intent_code", "i"),
-    "status": Column("status"),
-    "workspace": Column("conversation__workspace_id"),
-    "channel": Column("conversation__channel"),
-    "intent_before": Column("intent_before"),
-    "state_before": Column("state_before"),
-    "duration": Column("duration_ms__gte"),
-    "cost": Column("cost__gte"),
-    "since": Column("created_at__gte"),
-    "until": Column("created_at__lte"),
+_COLUMNS: Mapping[str, ColumnFilter] = {
+    "error": ColumnFilter("error_code", "e"),
+    "release": ColumnFilter("config_version", "v"),
+    "state": ColumnFilter("state_code", "t"),
+    "intent": ColumnFilter("intent_code", "i"),
+    "status": ColumnFilter("status"),
+    "workspace": ColumnFilter("conversation__workspace_id"),
+    "channel": ColumnFilter("conversation__channel"),
+    "intent_before": ColumnFilter("intent_before"),
+    "state_before": ColumnFilter("state_before"),
+    "duration": ColumnFilter("duration_ms__gte"),
+    "cost": ColumnFilter("cost__gte"),
+    "since": ColumnFilter("created_at__gte"),
+    "until": ColumnFilter("created_at__lte"),
 }
 
 
 class Filter(NamedTuple):
     #: A condition on turn records, equivalent to the source; every turn where the source only narrows.
     where: Condition = Q()
-    source: Source | None = None
+    source: TurnSource | None = None
 
 
 def build_filters(search: SearchQuery) -> list[Filter]:

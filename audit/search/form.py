@@ -11,7 +11,7 @@ from django.utils.dateparse import parse_datetime
 from django.utils.timezone import get_current_timezone_name, localtime
 
 from audit.models import CeMcpUserFeedback
-from audit.record.form_steps import FormStep, Step
+from audit.record.form_steps import FormProgress, FormStep
 from audit.record.milestones import Milestone
 from audit.record.outcomes import FormOutcome, Outcome, WantedOutcome
 from audit.search.query import CONVERSATIONS, TURNS, SearchQuery, TextQuery
@@ -32,7 +32,7 @@ TIMES = ("since", "until")
 _QUERY_NAMES = {"q": "text", "ms": "duration", "show": "kind"}
 
 
-class TextField(forms.CharField):
+class SearchedTextField(forms.CharField):
     """A text that every database stores."""
 
     def __init__(self, **options: Any) -> None:
@@ -43,7 +43,7 @@ class TextField(forms.CharField):
         return storable(super().to_python(value) or "")
 
 
-class CodeField(TextField):
+class SearchedCodeField(SearchedTextField):
     """A code of the configuration, as codes are stored."""
 
     def clean(self, value: Any) -> str:
@@ -51,7 +51,7 @@ class CodeField(TextField):
         return code(super().clean(value))
 
 
-class ParsedField(TextField):
+class ParsedField(SearchedTextField):
     """A text with a notation of its own. Returns None if it is blank."""
 
     def __init__(self, parse: Callable[[str], Any], error: str = "", **options: Any) -> None:
@@ -121,16 +121,16 @@ class FindForm(forms.Form):
         ),
         widget=forms.TextInput(attrs={"type": "search"}),
     )
-    participant = TextField(label="Participant", help_text="Part of a name, ID or phone number.")
+    participant = SearchedTextField(label="Participant", help_text="Part of a name, ID or phone number.")
     id = ParsedField(
         UUID, "This is not an ID. Copy a complete ID from a page or an answer.", label="Conversation or turn ID"
     )
-    intent = CodeField(label="Intent", help_text="After the turn.")
-    state = CodeField(label="State", help_text="After the turn.")
-    intent_before = CodeField(label="Intent before", help_text="Before the turn.")
-    state_before = CodeField(label="State before", help_text="Before the turn.")
+    intent = SearchedCodeField(label="Intent", help_text="After the turn.")
+    state = SearchedCodeField(label="State", help_text="After the turn.")
+    intent_before = SearchedCodeField(label="Intent before", help_text="Before the turn.")
+    state_before = SearchedCodeField(label="State before", help_text="Before the turn.")
     status = forms.ChoiceField(label="Outcome", choices=[_ANY, *TurnStatus.choices()])
-    error = CodeField(label="Error code")
+    error = SearchedCodeField(label="Error code")
     stage = forms.ChoiceField(label="Reached stage", choices=[_ANY, *_list_stages()])
     milestone = forms.ChoiceField(label="What happened", choices=[_ANY, *Milestone.choices()])
     outcome = ParsedField(
@@ -140,7 +140,7 @@ class FindForm(forms.Form):
         help_text="Of the conversation, such as RESOLVED, or of a form, such as 2/LEFT, that began in the turn.",
     )
     step = ParsedField(
-        Step.parse,
+        FormProgress.parse,
         f"Enter a number, a step and a field, such as 2/ASKED:phone. The steps are {', '.join(FormStep)}.",
         label="Step of a form",
         help_text="Number of the form, step and field, such as 2/ASKED:phone, from the report of forms.",
@@ -148,12 +148,12 @@ class FindForm(forms.Form):
     group = forms.IntegerField(label="Group of the inbox", min_value=1, max_value=2**63 - 1)
     feedback = forms.ChoiceField(label="Feedback", choices=[_ANY, *CeMcpUserFeedback.Type.choices])
     table = forms.ChoiceField(label="Kind of row", choices=[_ANY, *DECIDERS.items()])
-    row = TextField(label="Number or code of the row")
+    row = SearchedTextField(label="Number or code of the row")
     release = forms.IntegerField(label="Release", min_value=0, max_value=2**63 - 1)
-    model = TextField(label="Called model", help_text="Connection and model, such as main/small.")
+    model = SearchedTextField(label="Called model", help_text="Connection and model, such as main/small.")
     ms = forms.IntegerField(label="Duration at least (ms)", min_value=0, max_value=2**31 - 1)
     cost = forms.DecimalField(label="Model cost at least", min_value=Decimal(0), max_digits=18, decimal_places=9)
-    channel = TextField(label="Channel")
+    channel = SearchedTextField(label="Channel")
     since = _time_field("From")
     until = _time_field("To")
     show = forms.ChoiceField(
@@ -208,7 +208,7 @@ class FindForm(forms.Form):
 class FindPageForm(FindForm):
     """The filters of the page, whose readers see all workspaces, if the deployment has several."""
 
-    workspace = TextField(label="Workspace")
+    workspace = SearchedTextField(label="Workspace")
 
     def __init__(self, given: Mapping[str, Any], workspaces: Sequence[str], **options: Any) -> None:
         self.workspaces = workspaces if len(workspaces) > 1 else ()

@@ -11,7 +11,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Self
 
-from audit.record.form_steps import Step
+from audit.record.form_steps import FormProgress
 from audit.record.outcomes import WantedOutcome
 from convengine.engine.text.compare import fold
 from convengine.engine.turn.codec import dumps
@@ -134,7 +134,7 @@ class SearchQuery:
     #: What became of the conversation, or of a form, that began in the turn.
     outcome: WantedOutcome | None = None
     #: A step of a form.
-    step: Step | None = None
+    step: FormProgress | None = None
     #: A group of messages of the inbox.
     group: int | None = None
     #: A deciding row: its table, and its key as text.

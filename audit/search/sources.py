@@ -24,7 +24,7 @@ SLACK = timedelta(minutes=10)
 _SPAN = 20_000
 
 
-class Candidate(NamedTuple):
+class TurnCandidate(NamedTuple):
     """A turn that may match."""
 
     position: int
@@ -35,11 +35,11 @@ class Candidate(NamedTuple):
 class Batch(NamedTuple):
     """Some candidates in order, and whether they are the last."""
 
-    candidates: list[Candidate]
+    candidates: list[TurnCandidate]
     ended: bool
 
 
-class Source(Protocol):
+class TurnSource(Protocol):
     """Returns candidates."""
 
     @property
@@ -117,7 +117,7 @@ class OrderedSource:
 
     def read_batch(self, position: int | None, newer: bool, size: int) -> Batch:
         rows = self._in_order(position, newer).values_list("pk", self.key)[:size]
-        candidates = [Candidate(pk, key) for pk, key in rows]
+        candidates = [TurnCandidate(pk, key) for pk, key in rows]
         return Batch(candidates, len(candidates) < size)
 
     def _in_order(self, position: int | None, newer: bool) -> QuerySet[Any]:

@@ -15,7 +15,7 @@ from django.db.models.fields import BooleanField
 
 from audit.models import CeTurnText
 from audit.search.query import TextQuery, distinct_words, turn_text
-from audit.search.sources import COUNT_LIMIT, Batch, Candidate, narrow_by_number
+from audit.search.sources import COUNT_LIMIT, Batch, TurnCandidate, narrow_by_number
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.server.sessions.models import CeConversationHistory
 
@@ -106,7 +106,7 @@ class TextSource:
         if below is not None:
             rows = rows.filter(history_id__lt=below)
         numbers = rows.order_by("history_id" if newer else "-history_id").values_list("history_id", flat=True)[:size]
-        candidates = [Candidate(number, number) for number in numbers]
+        candidates = [TurnCandidate(number, number) for number in numbers]
         return Batch(candidates, len(candidates) < size)
 
     def _find_nearest(self, position: int, mark: int, *, newer: bool) -> Batch | None:
@@ -120,7 +120,7 @@ class TextSource:
                 # Too many to sort.
                 span //= 4
             elif numbers:
-                candidates = [Candidate(number, number) for number in sorted(numbers, reverse=not newer)]
+                candidates = [TurnCandidate(number, number) for number in sorted(numbers, reverse=not newer)]
                 return Batch(candidates, ended=False)
             else:
                 position, span = last if newer else first, span * 4

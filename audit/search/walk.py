@@ -13,7 +13,7 @@ from uuid import UUID
 
 from audit.search.filters import Filter, build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery, turn_text
-from audit.search.sources import COUNT_LIMIT, Candidate, OrderedSource, Source, turns_source
+from audit.search.sources import COUNT_LIMIT, OrderedSource, TurnCandidate, TurnSource, turns_source
 from convengine.server.sessions.models import CeConversationHistory
 
 _CURSOR = re.compile(r"([on])([a-z])(\d{1,18})")
@@ -133,7 +133,7 @@ class _Walk:
     def page(self) -> TurnPage:
         """Walk until the page is full, nothing is left, or the limit is reached."""
         matches: list[TurnMatch] = []
-        last: Candidate | None = None
+        last: TurnCandidate | None = None
         for batch in self._batches():
             last = batch[-1]
             matches += self._select_matches(batch)
@@ -153,7 +153,7 @@ class _Walk:
             return TurnPage(matches[::-1], back, onward, paused, self.looked, is_newer=True)
         return TurnPage(matches, onward, back, paused, self.looked)
 
-    def _batches(self) -> Iterator[list[Candidate]]:
+    def _batches(self) -> Iterator[list[TurnCandidate]]:
         """Candidates in growing batches, up to the limit."""
         self.exhausted = False
         position = self.cursor.position if self.cursor else None
@@ -176,7 +176,7 @@ class _Walk:
             return EVENTS
         return TEXTS if self.search.text or self.search.cost is not None else RECORDS
 
-    def _select_matches(self, batch: Sequence[Candidate]) -> list[TurnMatch]:
+    def _select_matches(self, batch: Sequence[TurnCandidate]) -> list[TurnMatch]:
         column = self.source.column
         fitting = {row[0]: row for row in self._records(batch, column)}
         matches = [
@@ -186,7 +186,7 @@ class _Walk:
         ]
         return self._newest_of_each(matches) if self.search.kind == CONVERSATIONS else matches
 
-    def _records(self, batch: Sequence[Candidate], column: str) -> Iterator[tuple[Any, ...]]:
+    def _records(self, batch: Sequence[TurnCandidate], column: str) -> Iterator[tuple[Any, ...]]:
         """The candidates that fulfil all filters: (key in `column`, history_id, conversation_id, …)."""
         rows = CeConversationHistory.objects.filter(**{f"{column}__in": [candidate.key for candidate in batch]})
         # Whatever a source returns fulfils the filter of that source.
@@ -230,7 +230,7 @@ class _Walk:
             last[conversation] = max(number, last.get(conversation, 0))
         return {match.history_id for match in matches if last.get(match.conversation_id, 0) > match.history_id}
 
-    def _choose_source(self) -> Source:
+    def _choose_source(self) -> TurnSource:
         """The source of the cursor; else the one with the fewest candidates; among large ones the first."""
         sources = self._sources()
         if self.cursor:
@@ -241,5 +241,5 @@ class _Walk:
         fewest, position = min(counted)
         return sources[position if fewest < COUNT_LIMIT else 0]
 
-    def _sources(self) -> list[Source]:
+    def _sources(self) -> list[TurnSource]:
         return [condition.source for condition in self.filters if condition.source] or [turns_source("h")]

@@ -66,7 +66,7 @@ _LIVE = ConfigurationName("live")
 
 
 @dataclass
-class Simulation:
+class ShownSimulation:
     posted: Posted
     configuration: ConfigurationName
     form: UnsavedForm | None
@@ -104,21 +104,21 @@ def simulator_page(request: HttpRequest) -> HttpResponse:
     try:
         name = ConfigurationName.parse(text) if text else default
     except ValueError as error:
-        return _render(request, Simulation(posted, default, None, problem=str(error)))
-    return _play(request, Simulation(posted, name, None))
+        return _render(request, ShownSimulation(posted, default, None, problem=str(error)))
+    return _play(request, ShownSimulation(posted, name, None))
 
 
 def show_simulator(request: HttpRequest, form: UnsavedForm, configuration: ConfigurationName) -> HttpResponse:
     """A conversation with a configuration on which a form lies unsaved."""
     require_right(request, RIGHT)
-    return _play(request, Simulation(Posted.of(request), configuration, form))
+    return _play(request, ShownSimulation(Posted.of(request), configuration, form))
 
 
 class NotPlayed(Exception):
     """The conversation cannot be played as it was sent. The message says why."""
 
 
-def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
+def _play(request: HttpRequest, simulation: ShownSimulation) -> HttpResponse:
     posted = simulation.posted
     require_readable(request, str(simulation.configuration))
     # Only a POST may call real services: anybody may be sent a link.
@@ -140,7 +140,7 @@ def _play(request: HttpRequest, simulation: Simulation) -> HttpResponse:
     return _render(request, simulation)
 
 
-def _play_lines(request: HttpRequest, simulation: Simulation) -> None:
+def _play_lines(request: HttpRequest, simulation: ShownSimulation) -> None:
     """Raises NotPlayed, and ScenarioFileError for unreadable stubs."""
     posted, form, is_real = simulation.posted, simulation.form, bool(simulation.real)
     if is_real and _is_in_draft(simulation):
@@ -171,12 +171,12 @@ def _play_lines(request: HttpRequest, simulation: Simulation) -> None:
         _fill_answers(request, simulation, snapshot, stubs)
 
 
-def _play_conversation(simulation: Simulation, snapshot: Snapshot, outside: ScenarioStubs) -> list[PlayedLine]:
+def _play_conversation(simulation: ShownSimulation, snapshot: Snapshot, outside: ScenarioStubs) -> list[PlayedLine]:
     lines, channel, providers = simulation.lines, simulation.posted.channel, simulation.providers
     return play_lines(snapshot, lines, simulation.began, outside, channel, providers=providers)
 
 
-def _read_configuration(simulation: Simulation) -> Snapshot:
+def _read_configuration(simulation: ShownSimulation) -> Snapshot:
     """The configuration, with the rows of the form. Raises NotPlayed."""
     name, form = simulation.configuration, simulation.form
     try:
@@ -190,7 +190,7 @@ def _read_configuration(simulation: Simulation) -> Snapshot:
         raise NotPlayed(f"This configuration cannot be used: {error.message}") from error
 
 
-def _is_in_draft(simulation: Simulation) -> bool:
+def _is_in_draft(simulation: ShownSimulation) -> bool:
     """True beside a form in a draft: its page is a transaction, in which nothing may wait for the outside."""
     return simulation.form is not None and simulation.configuration.kind == "draft"
 
@@ -213,7 +213,7 @@ def _edit_stubs(posted: Posted, stubs: Stubs) -> Stubs:
     return edited
 
 
-def _fill_answers(request: HttpRequest, simulation: Simulation, snapshot: Snapshot, stubs: Stubs) -> None:
+def _fill_answers(request: HttpRequest, simulation: ShownSimulation, snapshot: Snapshot, stubs: Stubs) -> None:
     """Give each call without an answer the last real one, and play again; then other calls may be made."""
     user: Any = request.user
     if not user.has_perms(RECORD_RIGHTS):
@@ -231,7 +231,7 @@ def _fill_answers(request: HttpRequest, simulation: Simulation, snapshot: Snapsh
         simulation.played = _play_conversation(simulation, snapshot, build_outside(stubs))
 
 
-def _offer_answers(request: HttpRequest, simulation: Simulation) -> None:
+def _offer_answers(request: HttpRequest, simulation: ShownSimulation) -> None:
     """The recorded answers of a call, if they were asked for."""
     user: Any = request.user
     number, line = simulation.posted.read_number("recorded"), _choose_line(simulation)
@@ -242,7 +242,7 @@ def _offer_answers(request: HttpRequest, simulation: Simulation) -> None:
         log_access(request, CeAccessLog.Kind.TURN, answer.conversation_id, answer.turn_no)
 
 
-def _choose_line(simulation: Simulation) -> PlayedLine | None:
+def _choose_line(simulation: ShownSimulation) -> PlayedLine | None:
     """The line that is explained: the chosen one, else the last."""
     if not simulation.played:
         return None
@@ -252,7 +252,7 @@ def _choose_line(simulation: Simulation) -> PlayedLine | None:
     return simulation.played[(number or 0) - 1 if (number or 0) <= len(simulation.played) else -1]
 
 
-def _render(request: HttpRequest, simulation: Simulation) -> HttpResponse:
+def _render(request: HttpRequest, simulation: ShownSimulation) -> HttpResponse:
     user: Any = request.user
     posted, form = simulation.posted, simulation.form
     line = _choose_line(simulation)
@@ -300,13 +300,13 @@ def _explain_phrases(line: PlayedLine, *, is_wanted: bool) -> dict[str, Any]:
     }
 
 
-def _compare_with_before(simulation: Simulation) -> list[tuple[PlayedLine, list[Difference]]]:
+def _compare_with_before(simulation: ShownSimulation) -> list[tuple[PlayedLine, list[Difference]]]:
     before: list[Mapping[str, Json]] = read_summaries(simulation.posted.get("earlier"))
     before += [{}] * (len(simulation.played) - len(before))
     return [(line, line.list_differences(earlier)) for line, earlier in zip(simulation.played, before, strict=False)]
 
 
-def _build_test_context(user: Any, simulation: Simulation) -> dict[str, str]:
+def _build_test_context(user: Any, simulation: ShownSimulation) -> dict[str, str]:
     """The page of new tests, and the test that it gets; nothing for users who may add none."""
     if not (simulation.played and user.has_perm(_TEST_RIGHT)):
         return {}
@@ -318,7 +318,7 @@ def _build_test_context(user: Any, simulation: Simulation) -> dict[str, str]:
     return {"test_url": url, "test": json.dumps(document, ensure_ascii=False)}
 
 
-def build_test_document(simulation: Simulation) -> dict[str, Json]:
+def build_test_document(simulation: ShownSimulation) -> dict[str, Json]:
     """The conversation as a scenario without a configuration, which expects what was answered."""
     turns: list[dict[str, Json]] = []
     for line in simulation.played:

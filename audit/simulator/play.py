@@ -24,7 +24,7 @@ from convengine.files.json_text import read_json
 from convengine.json_value import Json
 from convengine.play import play, scenario
 from convengine.play.comparison import Aspect, Summary, compare_turns, summarise
-from convengine.play.play import Message, PlayedConversation, PlayedTurn
+from convengine.play.play import PlayedConversation, PlayedMessage, PlayedTurn
 from convengine.play.seen_turn import PortCall
 from convengine.play.stub_documents import ADDRESS, CallName, export_answers, export_call, read_stub_answer
 from convengine.play.stubs import ScenarioStubs
@@ -164,9 +164,9 @@ def play_lines(
     conversation, played = PlayedConversation.begin(at, channel=channel), []
     counts: Counter[str] = Counter()
     for number, line in enumerate(lines, start=1):
-        stubs.begin(scenario.Turn(user=line.message))
+        stubs.begin(scenario.ScenarioTurn(user=line.message))
         params, _ = remove_reserved(line.read_params(), may_approve=True)
-        (turn,) = play.play(snapshot, conversation, [Message(line.message, params)], stubs.outside)
+        (turn,) = play.play(snapshot, conversation, [PlayedMessage(line.message, params)], stubs.outside)
         calls = []
         for call in turn.calls:
             if (name := CallName.of(call.port, call.request)) is not None:

@@ -138,7 +138,7 @@ class TurnWindow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DecidingRow:
+class NamedRow:
     name: str
     url: str
 
@@ -153,7 +153,7 @@ class TurnCard:
     before: str
     after: str
     warnings: Sequence[TurnWarning]
-    deciders: Sequence[DecidingRow]
+    deciders: Sequence[NamedRow]
     more: int
     url: str
     #: The lifecycle after the turn, if it matters.
@@ -252,7 +252,7 @@ def _build_card(
     turn: Any, stands: str, counts: Mapping[str, int], rows: Sequence[Any], moves: Sequence[LifecycleMove]
 ) -> TurnCard:
     named = [
-        DecidingRow(
+        NamedRow(
             label_row(row.table, row.pk, shorten_line(find_row_name(row.table, row.pk), _LONGEST_NAME)),
             addresses.row_url(turn.conversation_id, turn.turn_no, row.table, row.pk),
         )

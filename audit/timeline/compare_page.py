@@ -92,7 +92,7 @@ def _row_page_context(
 _PICK = re.compile(r"^([0-9a-fA-F-]{32,36})\.(\d{1,9})$")
 
 
-class Selection(NamedTuple):
+class ComparedSide(NamedTuple):
     conversation_id: uuid.UUID
     turn_no: int
 
@@ -122,15 +122,15 @@ def show_comparison(model_admin: Any, request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "audit/compare.html", context)
 
 
-def _parse_selection(text: str) -> Selection | None:
+def _parse_selection(text: str) -> ComparedSide | None:
     match = _PICK.match(text)
     try:
-        return Selection(uuid.UUID(match[1]), int(match[2])) if match else None
+        return ComparedSide(uuid.UUID(match[1]), int(match[2])) if match else None
     except ValueError:
         return None
 
 
-def _find_fault(given: Sequence[str], picked: Sequence[Selection]) -> str:
+def _find_fault(given: Sequence[str], picked: Sequence[ComparedSide]) -> str:
     """Why there is nothing to compare, or blank."""
     if not given:
         return ""
@@ -142,7 +142,7 @@ def _find_fault(given: Sequence[str], picked: Sequence[Selection]) -> str:
     return f"{missing[0]} does not exist or was removed." if missing else ""
 
 
-def _compare_turns(left: Selection, right: Selection) -> dict[str, Any]:
+def _compare_turns(left: ComparedSide, right: ComparedSide) -> dict[str, Any]:
     readings = [read_turn(*selection) for selection in (left, right)]
     steps = compare_events(readings[0].events, readings[1].events)
     is_same = left.conversation_id == right.conversation_id

@@ -15,7 +15,7 @@ from audit.narration.reading import MessageReading, read_message_of_turn
 from audit.narration.wording import name_rows
 from audit.record.document import list_unstored_events
 from audit.record.events import Event, expand_events
-from audit.timeline.session_changes import Change, StepChanges, find_changes, group_by_step
+from audit.timeline.session_changes import SessionChange, StepChanges, find_changes, group_by_step
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED
 from convengine.engine.stages import family_of
 from convengine.engine.steps.conversation.stages import USER_INPUT
@@ -178,7 +178,7 @@ def _build_fact_part(fact: Fact, text: str, find_url: FindUrl) -> SentencePart:
     return SentencePart(text, url, True, f"{fact.row.table} {fact.row.pk}")
 
 
-def _is_change_wanted(change: Change, turn_filter: TurnFilter) -> bool:
+def _is_change_wanted(change: SessionChange, turn_filter: TurnFilter) -> bool:
     event, difference, _ = change
     return turn_filter.admits(family_of(event.row.stage), difference.path_text, event.step or "", *difference.texts)
 

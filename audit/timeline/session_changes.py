@@ -26,7 +26,7 @@ _INTERNAL_PATHS = (
 )
 
 
-class Change(NamedTuple):
+class SessionChange(NamedTuple):
     """A path of the session that differs after an event; null counts as absent."""
 
     event: Event
@@ -35,14 +35,14 @@ class Change(NamedTuple):
     before: Mapping[str, Json]
 
 
-def find_changes(events: Sequence[Event]) -> Iterator[Change]:
+def find_changes(events: Sequence[Event]) -> Iterator[SessionChange]:
     """The changes after the conversation was loaded, in order."""
     start = next((index for index, event in enumerate(events) if event.name == CONVERSATION_LOADED), 0)
     for before, event in pairwise(events[start:]):
         values = dict.fromkeys(event.changed.get("unset") or (), None) | (event.changed.get("set") or {})
         for pointer, value in values.items():
             path = tuple(split_pointer(pointer))
-            yield Change(event, Difference(path, _read(before.state, path), _or_absent(value)), before.state)
+            yield SessionChange(event, Difference(path, _read(before.state, path), _or_absent(value)), before.state)
 
 
 def _or_absent(value: Json) -> Json:
@@ -68,7 +68,7 @@ class StepChanges(NamedTuple):
         return ", ".join(paths[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
-def group_by_step(changes: Iterable[Change]) -> list[StepChanges]:
+def group_by_step(changes: Iterable[SessionChange]) -> list[StepChanges]:
     """Changes by step, in order; a path that changed more than once in a step occurs once."""
     return [
         _split_changes(step, once)
@@ -88,7 +88,7 @@ def _split_changes(step: str, changes: Sequence[Difference]) -> StepChanges:
     return StepChanges(step, telling, list(compress(changes, internal)))
 
 
-def _join_changes(changes: Sequence[Change]) -> list[Difference]:
+def _join_changes(changes: Sequence[SessionChange]) -> list[Difference]:
     """Each changed path once, from its first value to its last, down to single values; not if both are equal.
 
     Changes within another changed path are a part of its change.

@@ -200,7 +200,7 @@ _MIN_WIDTH = 0.4
 
 
 @dataclass(frozen=True)
-class Bar:
+class StepBar:
     step: str
     #: OK, ERROR, or RUNNING for one without an end.
     status: str
@@ -217,7 +217,7 @@ class Bar:
     idle: str = ""
 
 
-def build_waterfall(events: Sequence[Event]) -> list[Bar]:
+def build_waterfall(events: Sequence[Event]) -> list[StepBar]:
     """The steps in order, with exact times where the turn came to its end; those without an end come last."""
     timing = next((event.payload for event in events if event.name == PIPELINE_TIMING), {})
     listed = timing.get("stepList")
@@ -227,7 +227,9 @@ def build_waterfall(events: Sequence[Event]) -> list[Bar]:
     whole = max([float(timing.get("wallMs") or 0), *(sum(_read_times(step)) for step in timed), 0.01])
     bars = [_build_bar(step, _take_error(untimed, str(step.get("step"))), whole, counts) for step in timed]
     return bars + [
-        Bar(step["step"], step["status"], None, step["durationMs"], "0", "0", step["error"] or "", counts[step["step"]])
+        StepBar(
+            step["step"], step["status"], None, step["durationMs"], "0", "0", step["error"] or "", counts[step["step"]]
+        )
         for step in untimed
     ]
 
@@ -240,12 +242,12 @@ def _take_error(steps: list[dict[str, Any]], name: str) -> str:
     return step["error"] or ""
 
 
-def _build_bar(step: Mapping[str, Any], error: str, whole: float, counts: Mapping[str | None, int]) -> Bar:
+def _build_bar(step: Mapping[str, Any], error: str, whole: float, counts: Mapping[str | None, int]) -> StepBar:
     name, (start, took) = str(step.get("step")), _read_times(step)
     width = max(100 * took / whole, _MIN_WIDTH)
     offset, status = min(100 * start / whole, 100 - width), "OK" if step.get("success", True) else "ERROR"
     idle = str(step.get("notNeeded", ""))
-    return Bar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name], idle)
+    return StepBar(name, status, start, took, f"{offset:.2f}%", f"{width:.2f}%", error, counts[name], idle)
 
 
 def _read_times(step: Mapping[str, Json]) -> tuple[float, float]:

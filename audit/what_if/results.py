@@ -135,7 +135,7 @@ def select_results(run: CeWhatIf, given: Mapping[str, str]) -> QuerySet[CeWhatIf
 
 
 @dataclass(frozen=True)
-class ShownTurn:
+class OldAndNewTurn:
     """A turn with old and new beside each other."""
 
     row: CeWhatIfTurn
@@ -189,11 +189,11 @@ def _write(aspect: Aspect, side: WhatIfTurn) -> str:
     return str(value or "–")
 
 
-def show_turns(comparison: ConfigurationPair, rows: Sequence[CeWhatIfTurn]) -> list[ShownTurn]:
+def show_turns(comparison: ConfigurationPair, rows: Sequence[CeWhatIfTurn]) -> list[OldAndNewTurn]:
     """Run turns again for a page, on the configurations as they are now. One query."""
     by_key = zip(rows, read_turns([find_key(row) for row in rows]), strict=True)
     return [
-        ShownTurn(row, record, comparison.compare_turn(key, record, is_after_difference=row.is_after_difference))
+        OldAndNewTurn(row, record, comparison.compare_turn(key, record, is_after_difference=row.is_after_difference))
         for row, (key, record) in by_key
     ]
 

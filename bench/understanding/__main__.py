@@ -10,7 +10,7 @@ from pathlib import Path
 from bench.understanding.restaurants import FORM, SCHEMA, read_restaurants
 from convengine.engine.understanding.principles import Principle, switch_off
 from convengine.evaluation.read import CorpusReader, Result, read_lines
-from convengine.evaluation.read_score import Outcome, ReadScore
+from convengine.evaluation.read_score import ReadOutcome, ReadScore
 from convengine.json_value import Json
 
 
@@ -82,14 +82,14 @@ def _summarise(forms: Mapping[str, Json], lines: Iterable[Mapping[str, Json]]) -
     )
 
 
-def _list_shares(counts: Mapping[Outcome, int]) -> Iterator[str]:
+def _list_shares(counts: Mapping[ReadOutcome, int]) -> Iterator[str]:
     """The shares of right, offered and wrong values."""
-    total = sum(counts.values()) - counts.get(Outcome.INVENTED, 0)
-    for outcome in (Outcome.RIGHT, Outcome.OFFERED, Outcome.WRONG):
+    total = sum(counts.values()) - counts.get(ReadOutcome.INVENTED, 0)
+    for outcome in (ReadOutcome.RIGHT, ReadOutcome.OFFERED, ReadOutcome.WRONG):
         yield f"{counts.get(outcome, 0) / max(total, 1):.1%}"
 
 
-def _show(line: Mapping[str, Json], result: Result, outcomes: Mapping[str, Outcome], wanted: str) -> None:
+def _show(line: Mapping[str, Json], result: Result, outcomes: Mapping[str, ReadOutcome], wanted: str) -> None:
     fields = [name for name, outcome in outcomes.items() if outcome == wanted]
     if fields:
         spans = line.get("spans", {})

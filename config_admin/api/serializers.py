@@ -5,11 +5,11 @@ from typing import Any
 from rest_framework import serializers
 from rest_framework.validators import ProhibitSurrogateCharactersValidator
 
-from config_admin.transfer.document import Mode
+from config_admin.transfer.document import ImportMode
 from convengine.server.api.serializers import ClosedSerializer, FailureSerializer
 from convengine.server.turns.failure import envelope
 
-IMPORT_MODES = [mode.value for mode in Mode]
+IMPORT_MODES = [mode.value for mode in ImportMode]
 
 
 class ConfigTableSerializer(serializers.Serializer[Any]):

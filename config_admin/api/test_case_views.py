@@ -11,7 +11,7 @@ from rest_framework.response import Response
 from config_admin.api.release_views import IF_NONE_MATCH, ReleaseView
 from config_admin.test_cases.documents import TestRefused, describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
-from config_admin.test_cases.runs import Selection, read_results, start_run, take_page, test_runs
+from config_admin.test_cases.runs import SelectedTests, read_results, start_run, take_page, test_runs
 from config_admin.test_cases.transfer import ImportReport
 from convengine.engine.errors import ReplayBusy, RequestInvalid
 from convengine.engine.text.compare import storable
@@ -136,7 +136,7 @@ class TestCasesView(ReleaseView):
     def get(self, request: Request) -> Response:
         """The tests, 100 at a time."""
         tag, folder = (request.query_params.get(name, "") for name in ("tag", "folder"))
-        query = Selection([tag.lower()] if tag else [], folder).query()
+        query = SelectedTests([tag.lower()] if tag else [], folder).query()
         cases, after = take_page(query.defer("document").prefetch_related("tags"), _read_after(request))
         tests = [describe_test(case) for case in cases]
         return Response(TestCaseListSerializer({"tests": tests, "next": after}).data)
@@ -169,7 +169,7 @@ class TestRunsView(ReleaseView):
     def post(self, request: Request) -> Response:
         """Start a run in the background."""
         given = StartRunSerializer().run_validation(request.data)
-        selection = Selection([tag.lower() for tag in given["tags"]], given["folder"])
+        selection = SelectedTests([tag.lower() for tag in given["tags"]], given["folder"])
         try:
             name = read_name(given["configuration"])
         except ValueError as refused:

@@ -30,7 +30,7 @@ from config_admin.drafts.sections import build_health, build_sections, link_gate
 from config_admin.editing import reasons
 from config_admin.editing.confirmation import (
     SHOWN,
-    Question,
+    ConfirmationQuestion,
     Refusal,
     ask,
     list_missing_rights,
@@ -243,7 +243,7 @@ class DraftAdmin(PagesAdmin):
         require_right(request, "config_admin.change_cedraft")
         draft = _find_open(draft_id)
         merged = merge_edits(draft)
-        question = Question(
+        question = ConfirmationQuestion(
             title=f"Discard the draft “{draft.title}”",
             intro="End this draft without publishing it? The live configuration stays as it is.",
             answer="Discard",
@@ -281,7 +281,7 @@ def _list_health_notes(request: HttpRequest, draft: CeDraft, merged: MergedEdits
         yield Refusal(f"The health check finds nothing new in the draft.{mended}")
 
 
-def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> Question:
+def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: MergedEdits) -> ConfirmationQuestion:
     """What the user sees before publishing: the changes, what prevents it, warnings and notes."""
     by_table = merged.differences
     findings = check_restored_rows(merged.wanted)
@@ -303,7 +303,7 @@ def _build_publish_question(request: HttpRequest, draft: CeDraft, merged: Merged
         *(Refusal(problem, links.get(problem, ())) for problem in problems),
         *([Refusal(emptiness)] if (emptiness := merged.explain_emptiness()) else []),
     ]
-    question = Question(
+    question = ConfirmationQuestion(
         title=f"Publish the draft “{draft.title}”",
         intro="Make one release of all these changes?",
         answer="Publish",

@@ -29,7 +29,7 @@ from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.restore_rows import RestoreRefused, RowsBelongTogether
 from config_admin.releases.undo import RevertConflict, revert_release, stop_gradual_release
 from config_admin.test_cases.gate import read_gate_tags
-from config_admin.test_cases.runs import Selection, create_run, iterate_run, test_runs
+from config_admin.test_cases.runs import SelectedTests, create_run, iterate_run, test_runs
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.job import Counts, Every, Job
 from convengine.server.admin_site.rights import PUBLISH_DRAFT
@@ -261,7 +261,7 @@ def _run_gate_tests(schedule: CeDraftSchedule) -> Iterator[Counts]:
             draft = CeDraft.objects.filter(pk=schedule.draft_id, status=DraftStatus.OPEN).first()
             if draft is None or find_obstacle(schedule, merge_edits(draft)) or not judge_draft_gate(draft).missing:
                 return
-            tags = Selection(tags=read_gate_tags())
+            tags = SelectedTests(tags=read_gate_tags())
             run = create_run(ConfigurationName("draft", draft.pk), tags, schedule.author_name)
             for _ in iterate_run(run.pk):
                 yield {}

@@ -15,7 +15,7 @@ from unfold.admin import ModelAdmin
 
 from config_admin.editing import reasons
 from config_admin.editing.confirmation import (
-    Question,
+    ConfirmationQuestion,
     Refusal,
     ask,
     link_rows,
@@ -214,7 +214,7 @@ def _build_question(
     refusals: list[Refusal],
     warnings: list[str],
     enabled: bool,
-) -> Question:
+) -> ConfirmationQuestion:
     """The question before many rows are enabled or disabled; it shows at most `MAX_ROWS` of each list."""
     count = len(drafts)
     what = f"{count} {model_ngettext(model_admin.opts, count)}"
@@ -223,7 +223,7 @@ def _build_question(
     across = request.POST.get("select_across") == "1"
     # Django runs an action only when a box is ticked; with `select_across` one box stands for all rows.
     selected = request.POST.getlist(ACTION_CHECKBOX_NAME)[: 1 if across else None]
-    return Question(
+    return ConfirmationQuestion(
         title=f"{verb} {what}",
         intro=f"{verb} these rows? All changes become one release.",
         answer=f"{verb} {what}",

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from config_admin.editing.context import EditorContext
 from config_admin.editing.pickers import params
 from config_admin.validation.relations import get_properties
-from convengine.engine.rules.conditions.operators import OPERATORS, FieldKind
+from convengine.engine.rules.conditions.operators import OPERATORS, ComparedKind
 from convengine.engine.rules.conditions.words import NOUNS
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
@@ -18,27 +18,27 @@ Field = Mapping[str, Json]
 _TIME_FORMATS = frozenset({"date", "time", "date-time"})
 #: Facts of a turn that are no fields of a form.
 FACTS: tuple[Field, ...] = (
-    {"name": "message", "kind": FieldKind.TEXT, "label": "the message"},
+    {"name": "message", "kind": ComparedKind.TEXT, "label": "the message"},
     {
         "name": "act",
-        "kind": FieldKind.CHOICE,
+        "kind": ComparedKind.CHOICE,
         "label": "the dialogue act",
         "values": [act.value for act in DialogueAct],
     },
-    {"name": "intent", "kind": FieldKind.CHOICE, "label": "the intent", "list": "id_intent_code_options"},
-    {"name": "state", "kind": FieldKind.CHOICE, "label": "the state", "list": "id_state_code_options"},
-    {"name": "clock.today", "kind": FieldKind.TIME, "label": "the day"},
-    {"name": "clock.now", "kind": FieldKind.TIME, "label": "the time"},
-    {"name": "clock.weekday", "kind": FieldKind.CHOICE, "label": "the weekday", "values": list(WEEKDAYS)},
-    {"name": "clock.hour", "kind": FieldKind.NUMBER, "label": "the hour, from 0 to 23"},
-    {"name": "schemaComplete", "kind": FieldKind.YES_NO, "label": "the form is complete"},
-    {"name": "hasAnySchemaValue", "kind": FieldKind.YES_NO, "label": "some fields are filled in"},
-    {"name": "missingRequiredFields", "kind": FieldKind.LIST, "label": NOUNS["missingRequiredFields"]},
-    {"name": "memory", "kind": FieldKind.TEXT, "label": "the summary of the conversation"},
-    {"name": "turnNo", "kind": FieldKind.NUMBER, "label": NOUNS["turnNo"]},
+    {"name": "intent", "kind": ComparedKind.CHOICE, "label": "the intent", "list": "id_intent_code_options"},
+    {"name": "state", "kind": ComparedKind.CHOICE, "label": "the state", "list": "id_state_code_options"},
+    {"name": "clock.today", "kind": ComparedKind.TIME, "label": "the day"},
+    {"name": "clock.now", "kind": ComparedKind.TIME, "label": "the time"},
+    {"name": "clock.weekday", "kind": ComparedKind.CHOICE, "label": "the weekday", "values": list(WEEKDAYS)},
+    {"name": "clock.hour", "kind": ComparedKind.NUMBER, "label": "the hour, from 0 to 23"},
+    {"name": "schemaComplete", "kind": ComparedKind.YES_NO, "label": "the form is complete"},
+    {"name": "hasAnySchemaValue", "kind": ComparedKind.YES_NO, "label": "some fields are filled in"},
+    {"name": "missingRequiredFields", "kind": ComparedKind.LIST, "label": NOUNS["missingRequiredFields"]},
+    {"name": "memory", "kind": ComparedKind.TEXT, "label": "the summary of the conversation"},
+    {"name": "turnNo", "kind": ComparedKind.NUMBER, "label": NOUNS["turnNo"]},
     {
         "name": "lifecycle",
-        "kind": FieldKind.CHOICE,
+        "kind": ComparedKind.CHOICE,
         "label": NOUNS["lifecycle"],
         "values": [state.value for state in Lifecycle],
     },
@@ -86,15 +86,15 @@ def _list_values(declared: Mapping[str, Json]) -> list[str]:
     return [str(choice) for choice in choices if choice is not None] if isinstance(choices, list) else []
 
 
-def find_kind(declared: Mapping[str, Json]) -> FieldKind:
+def find_kind(declared: Mapping[str, Json]) -> ComparedKind:
     types = declared.get("type")
     named = next((name for name in types if name != "null"), "") if isinstance(types, list) else types
     if "enum" in declared or "x-options" in declared:
-        return FieldKind.CHOICE
+        return ComparedKind.CHOICE
     if declared.get("format") in _TIME_FORMATS or declared.get("x-kind") in ("date", "time", "datetime"):
-        return FieldKind.TIME
+        return ComparedKind.TIME
     if named in ("number", "integer"):
-        return FieldKind.NUMBER
+        return ComparedKind.NUMBER
     if named == "array":
-        return FieldKind.LIST
-    return FieldKind.YES_NO if named == "boolean" else FieldKind.TEXT
+        return ComparedKind.LIST
+    return ComparedKind.YES_NO if named == "boolean" else ComparedKind.TEXT

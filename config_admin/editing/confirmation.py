@@ -45,7 +45,7 @@ class Refusal(NamedTuple):
 
 
 @dataclass
-class Question:
+class ConfirmationQuestion:
     """The content of the page."""
 
     title: str
@@ -123,7 +123,7 @@ class Question:
             self.refusals = [Refusal(str(error))]
 
 
-def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse:
+def ask(request: HttpRequest, question: ConfirmationQuestion, opts: Any) -> TemplateResponse:
     context = {
         **admin.site.each_context(request),
         "title": question.title,
@@ -137,7 +137,7 @@ def ask(request: HttpRequest, question: Question, opts: Any) -> TemplateResponse
 
 
 def confirm_rows(
-    request: HttpRequest, question: Question, wanted: Wanted, store: Callable[[], object], opts: Any
+    request: HttpRequest, question: ConfirmationQuestion, wanted: Wanted, store: Callable[[], object], opts: Any
 ) -> TemplateResponse | None:
     """Show rows that would change; once that is confirmed with a reason, store them as one release.
 

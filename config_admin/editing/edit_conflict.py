@@ -12,7 +12,7 @@ from django import forms
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from config_admin.editing.fields import JsonField, PickerInput, TextField, Unread, WordSelect
+from config_admin.editing.fields import JsonField, PickerInput, PlainTextField, Unread, WordSelect
 from config_admin.editing.row_diff import diff_column, text_of
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.content import as_json, content_of
@@ -268,7 +268,7 @@ def combine_sides(field: forms.Field, was: Any, now: Any, own: Any) -> str | Non
     """Both changes of a text or a document, for its input. Returns None if they cannot be combined."""
     if isinstance(field, JsonField) and not isinstance(own, Unread):
         return str(field.prepare_value(combine_json(was, now, own)) or "")
-    if isinstance(field, (JsonField, TextField)) and not isinstance(field.widget, (PickerInput, WordSelect)):
+    if isinstance(field, (JsonField, PlainTextField)) and not isinstance(field.widget, (PickerInput, WordSelect)):
         return combine_texts(*(as_text(field, value) for value in (was, now, own)))
     return None
 

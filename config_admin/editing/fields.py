@@ -24,7 +24,7 @@ from convengine.files import Unreadable
 from convengine.files.json_text import read_json
 
 
-class Option(NamedTuple):
+class FormOption(NamedTuple):
     """An option: the value, its label, its help, and the value of another field for which it applies.
 
     `editor` is the editor of a dependent field: a picker of `rules.vocabulary`.
@@ -56,7 +56,7 @@ class _Judged(forms.Field):
             return unread
 
 
-class TextField(_Judged, forms.CharField):
+class PlainTextField(_Judged, forms.CharField):
     """A text with plain line ends."""
 
     def to_python(self, value: Any) -> Any:
@@ -101,7 +101,7 @@ class JsonField(_Judged, forms.JSONField):
         return json.dumps(value, indent=2, ensure_ascii=False)
 
 
-def _list_attributes(option: Option) -> dict[str, str]:
+def _list_attributes(option: FormOption) -> dict[str, str]:
     """The data attributes of an option; blank ones are left out."""
     attributes = {
         "data-help": option.help,
@@ -115,7 +115,7 @@ def _list_attributes(option: Option) -> dict[str, str]:
 class WordSelect(UnfoldAdminSelectWidget):
     """A choice of words with the help of the chosen one below. An outdated word of an old row stays visible."""
 
-    def __init__(self, options: Sequence[Option], *, blank: str | None) -> None:
+    def __init__(self, options: Sequence[FormOption], *, blank: str | None) -> None:
         self._help = {option.value: _list_attributes(option) for option in options}
         self._known = [*([] if blank is None else [("", blank)]), *((option.value, option.label) for option in options)]
         super().__init__({"data-choice": ""}, self._known)
@@ -135,7 +135,7 @@ class WordSelect(UnfoldAdminSelectWidget):
 class PickerInput(UnfoldAdminTextInputWidget):
     """A text with suggestions. Other texts are allowed; the checks report unknown names."""
 
-    def __init__(self, options: Iterable[Option], attrs: dict[str, Any] | None = None, depends: str = "") -> None:
+    def __init__(self, options: Iterable[FormOption], attrs: dict[str, Any] | None = None, depends: str = "") -> None:
         self._options = list(options)
         super().__init__({"autocomplete": "off", "spellcheck": "false", "class": "ce-code"} | (attrs or {}))
         if depends:
@@ -153,7 +153,9 @@ class PickerInput(UnfoldAdminTextInputWidget):
         return format_html('<div class="ce-picker">{}<datalist id="{}">{}</datalist></div>', field, names, options)
 
 
-def field_of(column: "models.Field[Any, Any]", options: Sequence[Option] | None, *, depends: str, code: bool) -> Any:
+def field_of(
+    column: "models.Field[Any, Any]", options: Sequence[FormOption] | None, *, depends: str, code: bool
+) -> Any:
     """The form field of a column with its `options`. Returns None for kinds that Django's own field suits."""
     common: dict[str, Any] = {
         "label": capfirst(column.verbose_name),
@@ -172,11 +174,11 @@ def field_of(column: "models.Field[Any, Any]", options: Sequence[Option] | None,
         return DecimalField(widget=UnfoldAdminIntegerFieldWidget({"class": "ce-number", "step": "0.05"}), **common)
     if isinstance(column, (models.CharField, models.TextField)):
         widget = _make_text_widget(column, options, depends, code)
-        return TextField(widget=widget, empty_value=None if column.null else "", **common)
+        return PlainTextField(widget=widget, empty_value=None if column.null else "", **common)
     return None
 
 
-def _make_text_widget(column: Any, options: Sequence[Option] | None, depends: str, code: bool) -> Any:
+def _make_text_widget(column: Any, options: Sequence[FormOption] | None, depends: str, code: bool) -> Any:
     """The widget of a text column: a select, a picker of `options`, an area, or one line.
 
     `depends`: the field on which the options depend. `code`: shown as code.
@@ -184,7 +186,7 @@ def _make_text_widget(column: Any, options: Sequence[Option] | None, depends: st
     if column.choices:
         blank = "Select a value" if not column.has_default() or column.blank else None
         return WordSelect(
-            options or [Option(str(value), str(label)) for value, label in column.flatchoices], blank=blank
+            options or [FormOption(str(value), str(label)) for value, label in column.flatchoices], blank=blank
         )
     if options is not None:
         return PickerInput(options, depends=depends)

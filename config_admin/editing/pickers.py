@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from config_admin.editing.context import EditorContext
-from config_admin.editing.fields import Option
+from config_admin.editing.fields import FormOption
 from config_admin.validation.columns import ColumnSpec, Reference, get_column_spec
 from config_admin.validation.relations import list_form_fields, list_server_tools
 from config_admin.validation.settings import describe_setting
@@ -12,7 +12,7 @@ from convengine.engine.prompts.variables import list_known_names
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.enums import DialogueAct, ToolGroup, Word
+from convengine.engine.turn.enums import DialogueAct, ToolGroup, Vocabulary
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.labels import step_label
 from convengine.engine.turn.local_time import CLOCK
@@ -21,22 +21,24 @@ from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.server.settings_catalogue import TITLES
 
 #: Returns the options of a field.
-Source = Callable[[EditorContext], Iterable[Option]]
+Source = Callable[[EditorContext], Iterable[FormOption]]
 _RESERVED = {
-    ANY: Option(ANY, "all"),
-    UNKNOWN: Option(UNKNOWN, "not recognised yet"),
+    ANY: FormOption(ANY, "all"),
+    UNKNOWN: FormOption(UNKNOWN, "not recognised yet"),
 }
 
 
 def intents(*reserved: str) -> Source:
     """Enabled intents in order, then disabled ones; before them ANY and UNKNOWN where they are allowed."""
 
-    def options(editor: EditorContext) -> Iterator[Option]:
+    def options(editor: EditorContext) -> Iterator[FormOption]:
         yield from (_RESERVED[word] for word in reserved)
         stored = sorted(editor.snapshot.rows(rows.Intent), key=lambda row: (not row.enabled, row.priority, row.pk))
         for row in stored:
             if row.intent_code not in _RESERVED:
-                yield Option(row.intent_code, row.name if row.enabled else f"{row.name} (disabled)", row.description)
+                yield FormOption(
+                    row.intent_code, row.name if row.enabled else f"{row.name} (disabled)", row.description
+                )
 
     return options
 
@@ -44,17 +46,17 @@ def intents(*reserved: str) -> Source:
 def states(*reserved: str) -> Source:
     """The states that a row names or leads to."""
 
-    def options(editor: EditorContext) -> Iterator[Option]:
+    def options(editor: EditorContext) -> Iterator[FormOption]:
         yield from (_RESERVED[word] for word in reserved)
         for state in sorted(editor.snapshot.known_states - set(reserved)):
-            yield Option(state)
+            yield FormOption(state)
 
     return options
 
 
-def words(vocabulary_of: type[Word]) -> Source:
+def words(vocabulary_of: type[Vocabulary]) -> Source:
     return lambda editor: [
-        Option(word.value, _label_option(word.value, word.label), word.help) for word in vocabulary_of
+        FormOption(word.value, _label_option(word.value, word.label), word.help) for word in vocabulary_of
     ]
 
 
@@ -62,15 +64,15 @@ def _label_option(value: str, label: str) -> str:
     return label if label.replace(" ", "_").upper() == value else f"{label} · {value}"
 
 
-def rule_actions(editor: EditorContext) -> Iterator[Option]:
+def rule_actions(editor: EditorContext) -> Iterator[FormOption]:
     for action in vocabulary.list_actions().values():
         help = f"{action.help} Value: {action.value}."
-        yield Option(action.name, _label_option(action.name, action.label), help, editor=action.picker)
+        yield FormOption(action.name, _label_option(action.name, action.label), help, editor=action.picker)
 
 
-def action_values(editor: EditorContext) -> Iterator[Option]:
+def action_values(editor: EditorContext) -> Iterator[FormOption]:
     """The options for the value of a rule's action, by action."""
-    offered: dict[str, Iterable[Option]] = {
+    offered: dict[str, Iterable[FormOption]] = {
         "intent": intents()(editor),
         "state": states()(editor),
         "act": words(DialogueAct)(editor),
@@ -89,14 +91,14 @@ def action_values(editor: EditorContext) -> Iterator[Option]:
             yield option._replace(group=action.name)
 
 
-def preferences(editor: EditorContext) -> Iterator[Option]:
+def preferences(editor: EditorContext) -> Iterator[FormOption]:
     """All preferences, in the form of SET_PREFERENCE."""
     for kind, names in editor.world.preferences().items():
         for name in names:
-            yield Option(f"{kind}:{name}")
+            yield FormOption(f"{kind}:{name}")
 
 
-def params(editor: EditorContext) -> Iterator[Option]:
+def params(editor: EditorContext) -> Iterator[FormOption]:
     """Input params that rules may write: those that the engine reads, then those that rules write already."""
     known = {key: f"read by {param.readers}" for key, param in PARAMS.items() if "R" in param.owner}
     rules = editor.snapshot.enabled_rows(rows.Rule)
@@ -105,7 +107,7 @@ def params(editor: EditorContext) -> Iterator[Option]:
         "parameters set by the engine", lambda: {key for rule in rules for key in _list_written_paths(rule)}
     ):
         known.setdefault(name, "written by rules")
-    return (Option(key, help=description) for key, description in sorted(known.items()))
+    return (FormOption(key, help=description) for key, description in sorted(known.items()))
 
 
 def _list_written_paths(rule: rows.Rule) -> Iterable[str]:
@@ -119,65 +121,65 @@ def _list_written_paths(rule: rows.Rule) -> Iterable[str]:
         return ()
 
 
-def list_form_field_options(editor: EditorContext) -> Iterator[Option]:
-    return (Option(name) for name in sorted(list_form_fields(editor.snapshot, ANY)))
+def list_form_field_options(editor: EditorContext) -> Iterator[FormOption]:
+    return (FormOption(name) for name in sorted(list_form_fields(editor.snapshot, ANY)))
 
 
-def tools(editor: EditorContext) -> Iterator[Option]:
+def tools(editor: EditorContext) -> Iterator[FormOption]:
     """Codes of registered tools, grouped by tool group."""
     for row in sorted(editor.snapshot.rows(rows.Tool), key=lambda row: row.tool_code):
         state = "" if row.enabled else " (disabled)"
-        yield Option(row.tool_code, f"{row.tool_group}{state}", row.description or "", row.tool_group)
+        yield FormOption(row.tool_code, f"{row.tool_group}{state}", row.description or "", row.tool_group)
     for tool_code in list_server_tools(editor.snapshot):
-        yield Option(tool_code, ToolGroup.MCP_SERVER.value, group=ToolGroup.MCP_SERVER.value)
+        yield FormOption(tool_code, ToolGroup.MCP_SERVER.value, group=ToolGroup.MCP_SERVER.value)
 
 
-def tasks(editor: EditorContext) -> Iterator[Option]:
+def tasks(editor: EditorContext) -> Iterator[FormOption]:
     for name, methods in sorted(editor.world.tasks.items()):
-        yield Option(name, help=f"Methods: {', '.join(methods)}.")
+        yield FormOption(name, help=f"Methods: {', '.join(methods)}.")
 
 
-def methods(editor: EditorContext) -> Iterator[Option]:
+def methods(editor: EditorContext) -> Iterator[FormOption]:
     """Methods of registered tasks, grouped by task."""
     for name, names in sorted(editor.world.tasks.items()):
         for method in names:
-            yield Option(method, group=name)
+            yield FormOption(method, group=name)
 
 
-def tasks_with_methods(editor: EditorContext) -> Iterator[Option]:
+def tasks_with_methods(editor: EditorContext) -> Iterator[FormOption]:
     """Tasks with one method each, in the form of SET_TASK."""
     for name, names in sorted(editor.world.tasks.items()):
         for method in names:
-            yield Option(f"{name}:{method}")
+            yield FormOption(f"{name}:{method}")
 
 
-def steps(editor: EditorContext) -> Iterator[Option]:
-    return (Option(name, "" if name == ANY else step_label(name)) for name in [ANY, *sorted(editor.world.steps)])
+def steps(editor: EditorContext) -> Iterator[FormOption]:
+    return (FormOption(name, "" if name == ANY else step_label(name)) for name in [ANY, *sorted(editor.world.steps)])
 
 
-def determinants(editor: EditorContext) -> Iterator[Option]:
+def determinants(editor: EditorContext) -> Iterator[FormOption]:
     """Events of progress texts."""
-    return (Option(name) for name in [ANY, *sorted(editor.world.determinants)])
+    return (FormOption(name) for name in [ANY, *sorted(editor.world.determinants)])
 
 
-def connections(editor: EditorContext) -> Iterator[Option]:
-    return (Option(name) for name in sorted(editor.world.http_connections))
+def connections(editor: EditorContext) -> Iterator[FormOption]:
+    return (FormOption(name) for name in sorted(editor.world.http_connections))
 
 
-def commands(editor: EditorContext) -> Iterator[Option]:
+def commands(editor: EditorContext) -> Iterator[FormOption]:
     """Commands that an MCP server row may start."""
-    return (Option(name) for name in sorted(editor.world.stdio_commands))
+    return (FormOption(name) for name in sorted(editor.world.stdio_commands))
 
 
-def setting_types(editor: EditorContext) -> Iterator[Option]:
+def setting_types(editor: EditorContext) -> Iterator[FormOption]:
     known = {setting.type for setting in live_settings.CATALOGUE.values()}
-    return (Option(name, TITLES.get(name, "")) for name in sorted(known))
+    return (FormOption(name, TITLES.get(name, "")) for name in sorted(known))
 
 
-def setting_keys(editor: EditorContext) -> Iterator[Option]:
+def setting_keys(editor: EditorContext) -> Iterator[FormOption]:
     """Settings, grouped by type."""
     for setting in sorted(live_settings.CATALOGUE.values(), key=lambda setting: setting.name):
-        yield Option(setting.key, setting.label, help=describe_setting(setting), group=setting.type)
+        yield FormOption(setting.key, setting.label, help=describe_setting(setting), group=setting.type)
 
 
 #: What each kind of reference offers, but for intents and states, which depend on the column.

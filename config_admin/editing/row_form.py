@@ -28,7 +28,7 @@ from config_admin.validation.draft import Finding
 from config_admin.validation.save_checks import check_row, stale_edit
 from config_admin.validation.secret_columns import mask_row
 from convengine.engine.turn.rows import Row
-from convengine.server.interfaces.older_templates import Change, convert_row
+from convengine.server.interfaces.older_templates import ConvertedExpression, convert_row
 
 #: Names of inputs that belong to the form, not to the row.
 CONFIRM, CONFIRMED = "_confirm", "_confirmed"
@@ -90,7 +90,7 @@ class RowForm(forms.ModelForm):
         self.warnings: list[Finding] = []
         self.new_warnings: list[Finding] = []
         #: Expressions of older template forms that are stored in a new form.
-        self.conversions: list[Change] = []
+        self.conversions: list[ConvertedExpression] = []
         #: The message about a change that somebody else made meanwhile.
         self.stale: Finding | None = None
         #: The submitted row, after the checks.

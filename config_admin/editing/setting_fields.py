@@ -5,7 +5,7 @@ from typing import Any
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 
 from config_admin.editing.countries import DIFFERENT, list_countries
-from config_admin.editing.fields import Option, TextField, WordSelect
+from config_admin.editing.fields import FormOption, PlainTextField, WordSelect
 from config_admin.validation.settings import describe_setting
 from convengine.engine.turn.live_settings import FALSE_WORDS, TRUE_WORDS, Setting
 from convengine.engine.understanding.language import MANY_COUNTRIES
@@ -28,19 +28,21 @@ _AREAS: dict[str, dict[str, Any]] = {
 _WORDS = {"bool": ("true", "false")}
 
 
-def value_field(setting: Setting[Any]) -> TextField:
+def value_field(setting: Setting[Any]) -> PlainTextField:
     """The form field of a setting's value, without validation: the save checks do that."""
-    return TextField(label="Value", required=False, widget=_make_widget(setting), help_text=describe_setting(setting))
+    return PlainTextField(
+        label="Value", required=False, widget=_make_widget(setting), help_text=describe_setting(setting)
+    )
 
 
 def _make_widget(setting: Setting[Any]) -> Any:
     """The widget for the value of a setting, by the kind of the setting."""
     kind = setting.kind
     if offered := kind.values or _WORDS.get(kind.name):
-        return WordSelect([Option(word, word) for word in offered], blank=None)
+        return WordSelect([FormOption(word, word) for word in offered], blank=None)
     if kind.name == "country":
         named = {MANY_COUNTRIES: DIFFERENT, **list_countries()}
-        return WordSelect([Option(code, name) for code, name in named.items()], blank="As the language and region")
+        return WordSelect([FormOption(code, name) for code, name in named.items()], blank="As the language and region")
     if kind.name in ("int", "decimal"):
         step = {"step": "any"} if kind.name == "decimal" else {}
         bounds = {"min": kind.minimum, "max": kind.maximum}

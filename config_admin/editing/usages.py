@@ -16,7 +16,7 @@ from convengine.engine.turn.snapshot import Snapshot
 SHOWN = 20
 
 
-class Link(NamedTuple):
+class RowLink(NamedTuple):
     """A row: its address and its name."""
 
     url: str
@@ -31,7 +31,7 @@ class UsageGroup(NamedTuple):
 
     how: str
     kind: str
-    links: Sequence[Link]
+    links: Sequence[RowLink]
     more: int
 
 
@@ -45,8 +45,8 @@ def group_usages(snapshot: Snapshot, row: Row) -> list[UsageGroup]:
     ]
 
 
-def link_of(row: Row) -> Link:
+def link_of(row: Row) -> RowLink:
     """The link of a row; an intent links to its workspace."""
     if isinstance(row, rows.Intent):
-        return Link(workspace_url(row.intent_code), row_name(row.table, row.pk), row.name, row.enabled)
-    return Link(row_url(row.table, row.pk), row_name(row.table, row.pk), name_row(row.table, row), row.enabled)
+        return RowLink(workspace_url(row.intent_code), row_name(row.table, row.pk), row.name, row.enabled)
+    return RowLink(row_url(row.table, row.pk), row_name(row.table, row.pk), name_row(row.table, row), row.enabled)

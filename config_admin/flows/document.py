@@ -18,7 +18,7 @@ from convengine.engine.rules.conditions.evaluate import ALIASES
 from convengine.engine.rules.conditions.rows import ConditionError, list_fields, parse_condition
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.text.wording import join_names
-from convengine.engine.turn.enums import Word
+from convengine.engine.turn.enums import Vocabulary
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.json_value import Json
 
@@ -26,7 +26,7 @@ Values = dict[str, Json]
 Document = Mapping[str, Json]
 
 
-class FlowKind(Word):
+class FlowKind(Vocabulary):
     """A kind of flow."""
 
     answer = "answer", "Answer a question", "Recognises phrases and gives one answer."

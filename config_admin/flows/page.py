@@ -40,7 +40,7 @@ from config_admin.flows.forms import (
     read_document,
 )
 from config_admin.flows.mapping import find_part, normalise_flow
-from config_admin.flows.page_forms import CARD_LISTS, PageForms, Problem, list_values, sort_forms
+from config_admin.flows.page_forms import CARD_LISTS, PageForms, SavingProblem, list_values, sort_forms
 from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_of_question, read_flow
 from config_admin.flows.saving import create_flow, list_flow_rights, list_rights, plan_flow, store_country, update_flow
 from config_admin.flows.schema_form import split_lines
@@ -58,7 +58,7 @@ from config_admin.releases.restore_rows import Wanted
 from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
-from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.transfer.import_plan import ImportPlan, plan_import
 from config_admin.validation.labels import column_label, row_title, table_label, table_title
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import describe_row
@@ -162,7 +162,7 @@ class _FlowPage:
         self._switches_on = "switch_on" in request.POST
         self._options = {"snapshot": self.snapshot, "flow_code": self._code}
         self._digest = sha256(dumps(self.stored).encode()).hexdigest()[:16] if reading else ""
-        self.problems: list[Problem] = []
+        self.problems: list[SavingProblem] = []
         #: Removed fields that texts still name.
         self.gone_fields: list[str] = []
         #: Texts that a field was just taken out of.
@@ -209,7 +209,7 @@ class _FlowPage:
             try:
                 rows_of_flow = place_flow(self.snapshot, self.reading, {**document, "enabled": True})
             except FlowRefused as refused:
-                self.problems += [Problem(problem) for problem in refused.problems]
+                self.problems += [SavingProblem(problem) for problem in refused.problems]
         errors = [("", problem.text) for problem in self.problems]
         form = UnsavedForm(f"“{title}”" if title else "This flow", rows_of_flow, errors)
         return simulator().show(self.request, form, find_configuration(self.request))
@@ -280,7 +280,7 @@ class _FlowPage:
         if kind not in ASKING:
             return True
         if kind == FlowKind.collect and not list_filled(forms.fields):
-            self.problems.append(Problem("Enter at least one field to collect.", "fields-title"))
+            self.problems.append(SavingProblem("Enter at least one field to collect.", "fields-title"))
             return False
         flow = read_document(*forms, stored=self.stored)
         for form, item in zip(list_filled(forms.refusals), flow["not_allowed"], strict=True):
@@ -295,7 +295,7 @@ class _FlowPage:
         for text in forms.list_texts():
             for name in advice.list_gone_fields(str(text.value() or "")):
                 message = f"“{text.label}” still names the field “{name}”, which is gone."
-                self.problems.append(Problem(message, text.id_for_label))
+                self.problems.append(SavingProblem(message, text.id_for_label))
                 self.gone_fields.append(name)
 
     def _refuse_misspelled_names(self, forms: PageForms) -> None:
@@ -379,7 +379,9 @@ class _FlowPage:
         """A reason was given, and nobody else changed the flow since the page was opened."""
         if self.reading and self.request.POST.get("_digest") != self._digest:
             self.problems.append(
-                Problem("Somebody else changed this flow since you opened the page. Check the preview, and save again.")
+                SavingProblem(
+                    "Somebody else changed this flow since you opened the page. Check the preview, and save again."
+                )
             )
         return bool(reasons.read_reason(self.request)) and not self.problems
 
@@ -398,7 +400,7 @@ class _FlowPage:
         except ImportRefused as refused:
             self.problems += list(_describe_errors(refused.plan))
         except (FlowRefused, ImportFailed) as refused:
-            self.problems.append(Problem(str(refused)))
+            self.problems.append(SavingProblem(str(refused)))
         return not self.problems
 
     def _leave(self, flow_code: str) -> HttpResponse:
@@ -416,7 +418,7 @@ class _FlowPage:
         try:
             plan = plan_import(plan_flow(self.snapshot, self.reading, document, switch_on=self._switches_on))
         except FlowRefused as refused:
-            self.problems += [Problem(problem) for problem in refused.problems]
+            self.problems += [SavingProblem(problem) for problem in refused.problems]
             return
         self.problems += [problem for problem in _describe_errors(plan) if problem not in self.problems]
         self.preview = [
@@ -542,11 +544,11 @@ def _describe_difference(table: str, difference: RowDifference) -> PreviewRow:
 _HEADINGS = {"fields": "fields-title", "not_allowed": "refusals-title"}
 
 
-def _describe_errors(plan: Plan) -> Iterator[Problem]:
+def _describe_errors(plan: ImportPlan) -> Iterator[SavingProblem]:
     for error in plan.errors:
         finding = error.finding
         row = plan.placed.wanted.get(finding.table, {}).get(finding.row) or {}
         part = find_part(finding.table, row, finding.field or "") if row else "code"
         anchor = _HEADINGS.get(part, f"id_{part}")
         label = f"{table_label(finding.table)}: {column_label(finding.table, finding.field or '')}"
-        yield Problem(f"{label[:1].upper()}{label[1:]}: {finding.message}", anchor)
+        yield SavingProblem(f"{label[:1].upper()}{label[1:]}: {finding.message}", anchor)

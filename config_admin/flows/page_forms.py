@@ -22,7 +22,7 @@ from config_admin.flows.forms import (
     strip_article,
 )
 from config_admin.flows.schema_form import split_lines
-from convengine.engine.rules.conditions.operators import FieldKind
+from convengine.engine.rules.conditions.operators import ComparedKind
 from convengine.engine.text.compare import code
 from convengine.engine.text.whole_numbers import BIG_INTEGER, parse_whole_number
 
@@ -30,7 +30,7 @@ from convengine.engine.text.whole_numbers import BIG_INTEGER, parse_whole_number
 _NO_CODE, _NO_ANSWER = "THIS_FLOW", "–"
 
 
-class Problem(NamedTuple):
+class SavingProblem(NamedTuple):
     """What prevents saving, with the input that it is about."""
 
     text: str
@@ -93,7 +93,7 @@ class PageForms(NamedTuple):
     def list_cards(self) -> Iterator[tuple[CardList, Any]]:
         return zip(CARD_LISTS, (self.fields, self.refusals, self.questions), strict=True)
 
-    def list_problems(self) -> Iterator[Problem]:
+    def list_problems(self) -> Iterator[SavingProblem]:
         """The errors of the inputs; those of a card name it by its number."""
         yield from _describe_form_errors(self.flow, "")
         for cards, formset in self.list_cards():
@@ -102,7 +102,7 @@ class PageForms(NamedTuple):
                 yield from _describe_form_errors(form, f"{cards.name} {number}, ")
             if formset.non_form_errors():
                 text = f"at most {formset.max_num} are possible. If there are fewer, open the page again."
-                yield Problem(f"{cards.heading}: {text}", f"{cards.heading.lower()}-title")
+                yield SavingProblem(f"{cards.heading}: {text}", f"{cards.heading.lower()}-title")
 
     def list_texts(self) -> Iterator[Any]:
         """The inputs of texts that may name fields."""
@@ -139,7 +139,9 @@ class PageForms(NamedTuple):
             yield {
                 "name": field["name"],
                 "label": field["title"],
-                "kind": FieldKind.CHOICE if field_type == "choice" else find_kind(get_field_kind(field_type).property),
+                "kind": ComparedKind.CHOICE
+                if field_type == "choice"
+                else find_kind(get_field_kind(field_type).property),
                 "values": list_choice_values(str(form["options"].value() or "")) if field_type == "choice" else [],
             }
         yield from FACTS
@@ -191,11 +193,11 @@ def _list_remaining(formset: Any) -> list[Any]:
     return [form for form in sort_forms(formset) if not form["DELETE"].value()]
 
 
-def _describe_form_errors(form: Any, prefix: str) -> Iterator[Problem]:
+def _describe_form_errors(form: Any, prefix: str) -> Iterator[SavingProblem]:
     """The first error of each input, with the label of the input after the prefix."""
     for name, errors in form.errors.as_data().items():
         label = f"{prefix}“{form[name].label}”"
         is_missing = errors[0].code == "required"
-        yield Problem(
+        yield SavingProblem(
             f"{label} is required." if is_missing else f"{label}: {errors[0].messages[0]}", form[name].id_for_label
         )

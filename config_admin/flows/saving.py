@@ -104,7 +104,7 @@ def plan_flow(
     off, they are switched on.
     """
     if reading is None:
-        return transfer.Document(transfer.locate_rows(write_rows(flow)), transfer.Mode.ADD)
+        return transfer.Document(transfer.locate_rows(write_rows(flow)), transfer.ImportMode.ADD)
     new = index_by_identity(write_rows(flow, _match_questions(snapshot, reading, flow)))
     if reading.is_off:
         new = {
@@ -126,7 +126,7 @@ def plan_flow(
         if identity not in new:
             deleted.setdefault(row.table, []).append(row.pk)
     located = transfer.locate_rows(tables)
-    return transfer.Document(located, transfer.Mode.UPDATE, matches_by_key=False, deleted=deleted)
+    return transfer.Document(located, transfer.ImportMode.UPDATE, matches_by_key=False, deleted=deleted)
 
 
 def merge_value(stored: Any, old: Any, new: Any) -> Any:

@@ -29,7 +29,7 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.stage import Stage
 from convengine.engine.turn.trail import AuditEvent
 from convengine.json_value import Json
-from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
+from convengine.play.play import PlayedConversation, PlayedMessage, PlayedTurn, play
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.model_clients.offline import NoModel
 from convengine.server.wiring import OutsideWorld
@@ -171,7 +171,7 @@ class TurnPlayer:
         loaded = replace(begun.loaded, previous_turn=facts.get("previousTurn") or {})
         conversation = replace(begun, loaded=loaded, turn_no=turn_no)
         params, _ = remove_reserved(beginning.input_params, may_approve=True)
-        message = Message(beginning.text, params)
+        message = PlayedMessage(beginning.text, params)
         (played,) = play(self._harmless, conversation, [message], self._build_outside_world)
         return PlayedRules(played)
 

@@ -24,7 +24,7 @@ MAX_PLAYED, MAX_ROUNDS = 8, 3
 _HOLDS_ALWAYS: Mapping[str, Any] = {"rule_type": "EXACT", "match_target": None, "match_pattern": "ANY"}
 
 
-class ShownTurn(NamedTuple):
+class WitnessTurn(NamedTuple):
     """A played turn that shows what was looked for."""
 
     witness: Witness
@@ -37,7 +37,7 @@ def find_turn(
     scopes: Sequence[tuple[str, str]],
     acting: Sequence[rows.Rule],
     shows: Callable[[PlayedRules], bool],
-) -> ShownTurn | None:
+) -> WitnessTurn | None:
     """A turn from one of the scopes in which these rules may act, and that shows it.
 
     Returns None if none is found in time.
@@ -51,7 +51,7 @@ def find_turn(
                 return None
             played = player.play(beginning)
             if shows(played):
-                return ShownTurn(describe_beginning(beginning, played, phase), played)
+                return WitnessTurn(describe_beginning(beginning, played, phase), played)
             obstacles |= dict.fromkeys(_list_obstacles(player, played, phase, acting))
         if not obstacles:
             return None
@@ -86,13 +86,13 @@ def depends_on_answers(
 
 def find_turn_of_phrase(
     player: TurnPlayer, phrase: rows.Classifier, shows: Callable[[PlayedRules], bool]
-) -> ShownTurn | None:
+) -> WitnessTurn | None:
     """The first message of a conversation, with a text that leads to the phrase. Returns None when none shows it."""
     for text in list_phrase_texts(phrase)[:MAX_PLAYED]:
         beginning = begin_with(text)
         played = player.play(beginning)
         if shows(played):
-            return ShownTurn(beginning, played)
+            return WitnessTurn(beginning, played)
     return None
 
 

@@ -12,7 +12,14 @@ from django.urls import path
 from simple_history.admin import SimpleHistoryAdmin
 
 from config_admin.editing import reasons
-from config_admin.editing.confirmation import Question, Refusal, ask, list_refusals, refusals_of, warnings_of
+from config_admin.editing.confirmation import (
+    ConfirmationQuestion,
+    Refusal,
+    ask,
+    list_refusals,
+    refusals_of,
+    warnings_of,
+)
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import put_back_url, row_url
 from config_admin.editing.request_change_set import record_request
@@ -32,7 +39,7 @@ from convengine.server.interfaces.release_history import RowVersion
 _WORDS = {"+": "Added", "~": "Changed", "-": "Deleted"}
 
 
-class Entry(NamedTuple):
+class HistoryEntry(NamedTuple):
     what: str
     version: RowVersion
     changes: Sequence[Difference]
@@ -65,7 +72,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
     def set_history_delta_changes(self, request: HttpRequest, historical_records: Any, **options: Any) -> None:
         """Set the entries of the page: each record compared with the one before it, also across pages."""
         records, table = list(historical_records), self.opts.db_table
-        historical_records.entries = entries = list[Entry]()
+        historical_records.entries = entries = list[HistoryEntry]()
         if not records:
             return
         pk, may_restore = records[0].instance.pk, self.has_change_permission(request)
@@ -74,7 +81,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
             is_now = content is not None and has_same_text(content, now)
             can_restore = may_restore and content is not None and not is_now
             entries.append(
-                Entry(
+                HistoryEntry(
                     what=_WORDS[version.sign],
                     version=version,
                     changes=changes(table, was, content),
@@ -99,7 +106,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
             self.message_user(request, done, messages.SUCCESS)
             return HttpResponseRedirect(row_url(table, pk, "history"))
 
-    def _question(self, request: HttpRequest, pk: Any, config_version: int) -> Question:
+    def _question(self, request: HttpRequest, pk: Any, config_version: int) -> ConfirmationQuestion:
         table, editor = self.opts.db_table, get_editor_context(request)
         now, name = contents(table, [pk]).get(pk), row_name(table, pk)
         try:
@@ -111,7 +118,7 @@ class HistoryAdmin(SimpleHistoryAdmin):
         stored = editor.snapshot.row(ROW_TYPE_OF[table], pk)
         concerned = [*([stored] if stored else []), *compile_rows(table, {pk: was}).rows]
         findings = check_restored_rows({table: {pk: was}})
-        return Question(
+        return ConfirmationQuestion(
             title=f"Restore {name}",
             intro=f"Restore this row from release {config_version}? Other rows are not changed.",
             answer="Restore",

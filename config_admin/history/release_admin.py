@@ -16,7 +16,7 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from config_admin.editing import reasons
 from config_admin.editing.confirmation import (
     SHOWN,
-    Question,
+    ConfirmationQuestion,
     Refusal,
     ask,
     list_missing_rights,
@@ -24,7 +24,7 @@ from config_admin.editing.confirmation import (
     warnings_of,
 )
 from config_admin.editing.context import get_editor_context
-from config_admin.editing.fields import Option, PickerInput
+from config_admin.editing.fields import FormOption, PickerInput
 from config_admin.editing.links import draft_url, find_readable_url, health_url, release_url, row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.editing.row_diff import build_comparison
@@ -79,7 +79,7 @@ class PairForm(forms.Form):
         super().__init__(data)
         newest_first = CeRelease.objects.order_by("-pk").defer("manifest")
         offered = [
-            Option(str(release.pk), f"{shorten_line(release.reason, 60)} · {release.made_by}")
+            FormOption(str(release.pk), f"{shorten_line(release.reason, 60)} · {release.made_by}")
             for release in newest_first[:MAX_OFFERED]
         ]
         for name, label in (("before", "From release"), ("after", "To release")):
@@ -189,7 +189,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             require_right(request, ROLL_BACK)
             _find_release(config_version)
             in_force = newest()
-            question = Question(
+            question = ConfirmationQuestion(
                 title=f"Roll back to release {config_version}",
                 intro=f"Make every row what it was in release {config_version}? Conversations use it from their next "
                 "message on. Nothing is lost: this makes a new release, and every release between stays.",
@@ -213,7 +213,7 @@ class ReleaseAdmin(ReadOnlyAdmin):
             wanted, conflicts = wanted_by_revert(config_version)
             by_table, reserved = compare_wanted(wanted), self.find_undo_refusal(request, release)
             in_the_way = [(row_url(table, pk, "history"), row_name(table, pk)) for table, pk in conflicts[:SHOWN]]
-            question = Question(
+            question = ConfirmationQuestion(
                 title=f"Undo release {config_version}",
                 intro=f"Undo the changes of release {config_version} and keep all later changes?",
                 answer="Undo",
@@ -227,14 +227,16 @@ class ReleaseAdmin(ReadOnlyAdmin):
             )
             return self._ask(request, question, by_table, lambda: revert_release(config_version))
 
-    def _ask(self, request: HttpRequest, question: Question, by_table: RowDifferences, go_back: Any) -> HttpResponse:
+    def _ask(
+        self, request: HttpRequest, question: ConfirmationQuestion, by_table: RowDifferences, go_back: Any
+    ) -> HttpResponse:
         self._fill(request, question, by_table)
         if not question.store_if_agreed(request, go_back):
             return ask(request, question, self.opts)
         self.message_user(request, describe_new_release(), messages.SUCCESS)
         return HttpResponseRedirect(reverse("admin:config_admin_cerelease_changelist"))
 
-    def _fill(self, request: HttpRequest, question: Question, by_table: RowDifferences) -> None:
+    def _fill(self, request: HttpRequest, question: ConfirmationQuestion, by_table: RowDifferences) -> None:
         question.show_rows(by_table)
         findings = check_restored_rows(rows_after(by_table))
         question.refusals = _first([*question.refusals, *refusals_of(findings)], Refusal)

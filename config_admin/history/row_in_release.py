@@ -23,7 +23,7 @@ from convengine.engine.turn.rows import Intent
 from convengine.server.interfaces.release_history import RowOrigin, RowVersion
 
 
-class Column(NamedTuple):
+class ComparedColumn(NamedTuple):
     label: str
     then: str
     now: str
@@ -39,7 +39,7 @@ class ThenAndNow(NamedTuple):
     in_now: bool
     #: None for a row without a history.
     origin: RowOrigin | None
-    columns: Sequence[Column]
+    columns: Sequence[ComparedColumn]
     #: Its edit page, if it still exists, and its history.
     url: str
     history_url: str
@@ -89,7 +89,9 @@ def then_and_now(table: str, pk: str, config_version: int) -> ThenAndNow | None:
         return None
     differing = {difference.path[0]: difference for difference in changes(table, then, now)} if then and now else {}
     columns = [
-        Column(label, _describe_value(table, name, then), _describe_value(table, name, now), differing.get(name))
+        ComparedColumn(
+            label, _describe_value(table, name, then), _describe_value(table, name, now), differing.get(name)
+        )
         for name, label in list_columns(table).items()
     ]
     return ThenAndNow(

@@ -12,7 +12,7 @@ class PossibleValue(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entry:
+class ReferenceEntry:
     #: Unique, and the fragment of its address: `ce_rule.priority`, `stage.RULE_MATCH`.
     anchor: str
     #: The label, as on edit pages.
@@ -40,7 +40,7 @@ class Chapter:
     slug: str
     title: str
     text: str
-    entries: Sequence[Entry]
+    entries: Sequence[ReferenceEntry]
     #: Its part in the table of contents.
     part: str
 

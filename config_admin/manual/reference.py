@@ -5,12 +5,12 @@ from functools import cache
 from typing import NamedTuple
 
 from config_admin.manual import tables, vocabulary
-from config_admin.manual.entry import Chapter, Entry
+from config_admin.manual.entry import Chapter, ReferenceEntry
 
 
 class EntryLocation(NamedTuple):
     chapter: Chapter
-    entry: Entry
+    entry: ReferenceEntry
 
 
 @cache
@@ -57,7 +57,7 @@ def contents() -> Iterator[tuple[str, Sequence[Chapter]]]:
     yield from parts.items()
 
 
-def _rank(entry: Entry, wanted: str) -> tuple[int, int]:
+def _rank(entry: ReferenceEntry, wanted: str) -> tuple[int, int]:
     names = [entry.title.lower(), entry.name.lower(), entry.anchor.lower()]
     if wanted in names:
         return 0, 0

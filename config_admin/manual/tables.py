@@ -7,10 +7,10 @@ from typing import Any
 from django.apps import apps
 from django.db import models
 
-from config_admin.manual.entry import Chapter, Entry, PossibleValue, plain
+from config_admin.manual.entry import Chapter, PossibleValue, ReferenceEntry, plain
 from config_admin.validation.columns import NaturalKey, get_column_spec
 from convengine.engine.rules.vocabulary import list_actions
-from convengine.engine.turn.enums import RuleAction, Word
+from convengine.engine.turn.enums import RuleAction, Vocabulary
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.server.admin_site.layout import list_sections
 
@@ -28,7 +28,7 @@ def make_table_chapters() -> Iterator[Chapter]:
         title = f"{str(model._meta.verbose_name)[:1].upper()}{str(model._meta.verbose_name)[1:]}"
         key: NaturalKey | None = getattr(model, "natural_key", None)
         facts = (("Natural key in files", ", ".join(key.columns)),) if key else ()
-        itself = Entry(table, title, about, table, facts, chapters=RELATED_CHAPTERS.get(table, ()))
+        itself = ReferenceEntry(table, title, about, table, facts, chapters=RELATED_CHAPTERS.get(table, ()))
         yield Chapter(
             table,
             title,
@@ -44,7 +44,7 @@ def _read_menu_help() -> Mapping[str, str]:
     return {entry.model: entry.help for section in reversed(list_sections()) for entry in reversed(section.entries)}
 
 
-def _make_column_entry(model: type[models.Model], field: Any) -> Entry:
+def _make_column_entry(model: type[models.Model], field: Any) -> ReferenceEntry:
     table = model._meta.db_table
     vocabulary = _get_vocabulary(field)
     help = str(field.help_text) or get_column_spec(field).help
@@ -52,7 +52,7 @@ def _make_column_entry(model: type[models.Model], field: Any) -> Entry:
     if not text and field.primary_key:
         text = "The number of the row."
     title = str(field.verbose_name)
-    return Entry(
+    return ReferenceEntry(
         f"{table}.{field.name}",
         f"{title[:1].upper()}{title[1:]}",
         text,
@@ -63,16 +63,16 @@ def _make_column_entry(model: type[models.Model], field: Any) -> Entry:
     )
 
 
-def _list_choices(vocabulary: type[Word] | None) -> Iterator[PossibleValue]:
+def _list_choices(vocabulary: type[Vocabulary] | None) -> Iterator[PossibleValue]:
     if vocabulary is RuleAction:
         yield from (PossibleValue(action.name, action.label, action.help) for action in list_actions().values())
     else:
         yield from (PossibleValue(word.value, word.label, word.help) for word in vocabulary or ())
 
 
-def _get_vocabulary(field: Any) -> type[Word] | None:
+def _get_vocabulary(field: Any) -> type[Vocabulary] | None:
     source = getattr(getattr(field.choices, "func", None), "__self__", None)
-    return source if isinstance(source, type) and issubclass(source, Word) else None
+    return source if isinstance(source, type) and issubclass(source, Vocabulary) else None
 
 
 #: The types of columns in files.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
-from config_admin.manual.entry import Chapter, Entry, PossibleValue, plain
+from config_admin.manual.entry import Chapter, PossibleValue, ReferenceEntry, plain
 from config_admin.validation.codes import CODES, HEALTH_CODES
 from config_admin.validation.settings import describe_allowed_values, format_value
 from config_admin.validation.world import DETERMINANTS, PARTS
@@ -17,7 +17,7 @@ from convengine.engine.rules import vocabulary
 from convengine.engine.stages import STAGES
 from convengine.engine.tools.fault import FAULTS
 from convengine.engine.turn import enums
-from convengine.engine.turn.enums import PHASE_ALIASES, RulePhase, Word
+from convengine.engine.turn.enums import PHASE_ALIASES, RulePhase, Vocabulary
 from convengine.engine.turn.labels import in_words, step_label
 from convengine.engine.turn.live_settings import CATALOGUE, Setting
 from convengine.server.admin_site.rights import GROUPS, groups_and_tasks
@@ -33,13 +33,15 @@ def make_word_chapters() -> Iterator[Chapter]:
     """Phases, actions, all other words; then steps, events and stages."""
     older = {phase: ", ".join(name for name, now in PHASE_ALIASES.items() if now is phase) for phase in RulePhase}
     phases = [
-        Entry(f"phase.{phase.value}", phase.label, phase.help, phase.value, (("Older names", names),) if names else ())
+        ReferenceEntry(
+            f"phase.{phase.value}", phase.label, phase.help, phase.value, (("Older names", names),) if names else ()
+        )
         for phase, names in older.items()
     ]
     yield Chapter("phases", "Phases of rules", plain(RulePhase.__doc__), tuple(phases), WORDS)
     about = "What a rule does when its condition is met, and the value that each action needs."
     actions = [
-        Entry(
+        ReferenceEntry(
             f"action.{action.name}",
             action.label,
             action.help,
@@ -60,31 +62,33 @@ def make_word_chapters() -> Iterator[Chapter]:
     yield Chapter("stages", "Stages of the audit trail", about, tuple(_list_stage_entries()), TURNS)
 
 
-def list_vocabularies() -> list[type[Word]]:
+def list_vocabularies() -> list[type[Vocabulary]]:
     """Every vocabulary, in the order of its module."""
     vocabularies = [
         vocabulary
         for vocabulary in vars(enums).values()
-        if isinstance(vocabulary, type) and issubclass(vocabulary, Word)
+        if isinstance(vocabulary, type) and issubclass(vocabulary, Vocabulary)
     ]
-    return [vocabulary for vocabulary in vocabularies if vocabulary is not Word]
+    return [vocabulary for vocabulary in vocabularies if vocabulary is not Vocabulary]
 
 
-def _list_word_entries() -> Iterator[Entry]:
+def _list_word_entries() -> Iterator[ReferenceEntry]:
     for words in list_vocabularies():
         if words not in (RulePhase, enums.RuleAction):
             choices = tuple(PossibleValue(word.value, word.label, word.help) for word in words)
-            yield Entry(f"word.{words.__name__}", in_words(words.__name__), plain(words.__doc__), "", (), choices)
+            yield ReferenceEntry(
+                f"word.{words.__name__}", in_words(words.__name__), plain(words.__doc__), "", (), choices
+            )
 
 
-def _list_step_entries() -> Iterator[Entry]:
+def _list_step_entries() -> Iterator[ReferenceEntry]:
     for path in DEFAULT_PIPELINE:
         module, _, name = path.rpartition(".")
         step = getattr(import_module(module), name)
-        yield Entry(f"step.{name}", step_label(name), plain(step.__doc__), name)
+        yield ReferenceEntry(f"step.{name}", step_label(name), plain(step.__doc__), name)
 
 
-def _list_stage_entries() -> Iterator[Entry]:
+def _list_stage_entries() -> Iterator[ReferenceEntry]:
     for stage in STAGES.values():
         facts = [("Part of the turn", stage.family.value.lower())]
         if stage.steps:
@@ -93,7 +97,7 @@ def _list_stage_entries() -> Iterator[Entry]:
             facts.append(("Payload keys", ", ".join(stage.keys)))
         if stage.always_recorded:
             facts.append(("Always recorded", "No audit setting excludes it."))
-        yield Entry(f"stage.{stage}", stage.label, stage.help, str(stage), tuple(facts))
+        yield ReferenceEntry(f"stage.{stage}", stage.label, stage.help, str(stage), tuple(facts))
 
 
 def make_group_chapters() -> Iterator[Chapter]:
@@ -104,7 +108,9 @@ def make_group_chapters() -> Iterator[Chapter]:
     tasks = {
         name: tuple(PossibleValue("", task.title, "") for task in listed) for name, listed in groups_and_tasks().items()
     }
-    groups = [Entry(f"group.{each.name}", each.title, each.about, each.name, (), tasks[each.name]) for each in GROUPS]
+    groups = [
+        ReferenceEntry(f"group.{each.name}", each.title, each.about, each.name, (), tasks[each.name]) for each in GROUPS
+    ]
     yield Chapter("groups", "Permissions", about, tuple(groups), "People")
     about = (
         "Callers, and the calls and pages that are open to them. RW: users may open the page (GET) and send to it "
@@ -118,12 +124,12 @@ def make_group_chapters() -> Iterator[Chapter]:
 _ACCESS = Path(__file__).with_name("access.json")
 
 
-def _list_access_entries() -> Iterator[Entry]:
+def _list_access_entries() -> Iterator[ReferenceEntry]:
     parts = json.loads(_ACCESS.read_text())
     rows = [(part, callers) for part, addresses in parts.items() for callers in addresses]
     for number, (part, callers) in enumerate(rows, 1):
         choices = tuple(PossibleValue("", address, "") for address in parts[part][callers])
-        yield Entry(f"access.{number}", callers, part, "", (), choices)
+        yield ReferenceEntry(f"access.{number}", callers, part, "", (), choices)
 
 
 SETTINGS, CODES_PART = "Settings", "Codes"
@@ -158,7 +164,7 @@ def make_code_chapters() -> Iterator[Chapter]:
     yield Chapter("metrics", "Metrics", about, tuple(_list_metric_entries()), "Metrics")
 
 
-def _make_setting_entry(setting: Setting[Any]) -> Entry:
+def _make_setting_entry(setting: Setting[Any]) -> ReferenceEntry:
     facts = [
         ("Default", format_value(setting.kind, setting.default) or "blank"),
         ("Allowed", describe_allowed_values(setting.kind)),
@@ -167,24 +173,26 @@ def _make_setting_entry(setting: Setting[Any]) -> Entry:
         facts.append(("Can be set per", setting.qualifier))
     if setting.mark == "LR":
         facts.append(("Changed by", "configuration administrators only"))
-    return Entry(f"setting.{setting.name}", setting.label, setting.help, setting.name, tuple(facts))
+    return ReferenceEntry(f"setting.{setting.name}", setting.label, setting.help, setting.name, tuple(facts))
 
 
-def _list_codes(kind: str, texts: Mapping[str, str]) -> tuple[Entry, ...]:
-    return tuple(Entry(f"{kind}.{code}", in_words(code), text, code) for code, text in sorted(texts.items()))
+def _list_codes(kind: str, texts: Mapping[str, str]) -> tuple[ReferenceEntry, ...]:
+    return tuple(ReferenceEntry(f"{kind}.{code}", in_words(code), text, code) for code, text in sorted(texts.items()))
 
 
-def _list_error_entries() -> Iterator[Entry]:
+def _list_error_entries() -> Iterator[ReferenceEntry]:
     for code, failures in groupby(list_failures(), key=lambda each: each.code):
         first, *others = failures
         statuses = ", ".join(str(each.status) for each in (first, *others))
         facts = [("Status", statuses), ("May succeed when tried again", "yes" if first.recoverable else "no")]
         remedy = [("What to do", first.remedy.replace("`", ""))] if first.remedy else []
-        yield Entry(f"error.{code}", in_words(code), first.meaning.replace("`", ""), code, (*remedy, *facts))
+        yield ReferenceEntry(f"error.{code}", in_words(code), first.meaning.replace("`", ""), code, (*remedy, *facts))
 
 
-def _list_metric_entries() -> Iterator[Entry]:
+def _list_metric_entries() -> Iterator[ReferenceEntry]:
     for metric in METRICS:
         name = f"{metric.name}_total" if isinstance(metric, Counter) else metric.name
         facts = (("Labels", ", ".join(metric.labels)),) if metric.labels else ()
-        yield Entry(f"metric.{name}", in_words(metric.name.removeprefix("convengine_")), metric.help, name, facts)
+        yield ReferenceEntry(
+            f"metric.{name}", in_words(metric.name.removeprefix("convengine_")), metric.help, name, facts
+        )

@@ -11,7 +11,7 @@ from config_admin.releases import head
 from config_admin.releases.change_set import get_released_head
 from config_admin.releases.choose_release import (
     Audience,
-    Move,
+    ConversationMove,
     UnderWay,
     build_choice,
     read_moves,
@@ -67,7 +67,7 @@ class Snapshots(Configuration):
         self._past: dict[Key, Compiled] = {}
         #: Older releases on which turns run, and the moves that belong to each newest release.
         self._in_use: dict[Key, Compiled] = {}
-        self._moves = _Newest[Key, Sequence[Move]]()
+        self._moves = _Newest[Key, Sequence[ConversationMove]]()
         #: The gradual releases that were stopped before each newest release.
         self._stopped = _Newest[Key, frozenset[int]]()
         self._audiences = _Newest[str, Audience | None]()

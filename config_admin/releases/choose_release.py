@@ -63,17 +63,19 @@ def compute_point(salt: str, *thread: str) -> int:
     return int.from_bytes(digest[:8], "big") % _POINTS
 
 
-class Move(NamedTuple):
+class ConversationMove(NamedTuple):
     config_version: int
     start: Scope
     end: Scope
 
 
-def read_moves(config_version: int) -> tuple[Move, ...]:
+def read_moves(config_version: int) -> tuple[ConversationMove, ...]:
     """The moves of the newest releases up to this one, in order."""
     rows: Any = CeReleaseMove.objects.filter(config_version__lte=config_version).order_by("-config_version", "-id")
     return tuple(
-        Move(row.config_version, _to_scope(row.from_intent, row.from_state), _to_scope(row.to_intent, row.to_state))
+        ConversationMove(
+            row.config_version, _to_scope(row.from_intent, row.from_state), _to_scope(row.to_intent, row.to_state)
+        )
         for row in reversed(rows[:_MOST_MOVES])
     )
 
@@ -97,7 +99,7 @@ class UnderWay:
     target: Snapshot
     #: The last turn began the session, on the release of the session before.
     has_just_begun: bool
-    read_moves: Callable[[], Sequence[Move]]
+    read_moves: Callable[[], Sequence[ConversationMove]]
     #: The gradual releases that were stopped.
     read_stopped: Callable[[], Collection[int]]
     #: The snapshot of a release. Raises NoSuchRelease.
@@ -168,7 +170,7 @@ class UnderWay:
         return code(row.intent_code) in ("", UNKNOWN) or is_answered(snapshot, row.intent_code, row.state_code)
 
 
-def follow_moves(start: Scope, moves: Iterable[Move], target: Snapshot) -> Scope:
+def follow_moves(start: Scope, moves: Iterable[ConversationMove], target: Snapshot) -> Scope:
     """Where moves take a conversation, until it stands where the target has an answer."""
     position = start
     for move in moves:

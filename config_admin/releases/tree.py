@@ -21,7 +21,7 @@ Content = Mapping[str, Json]
 CHUNK_ROWS = 64
 
 
-class Chunk(NamedTuple):
+class ChunkEntry(NamedTuple):
     """An entry of an index: the first key of a chunk, its number of rows, and its blob."""
 
     first: Pk
@@ -55,12 +55,12 @@ def begins_chunk(pk: Pk) -> bool:
     return int.from_bytes(hashlib.blake2b(str(pk).encode(), digest_size=4).digest(), "big") % CHUNK_ROWS == 0
 
 
-def index_of(blobs: Blobs, root: str | None) -> list[Chunk]:
+def index_of(blobs: Blobs, root: str | None) -> list[ChunkEntry]:
     """The chunks of a table, in key order. Null: no rows."""
-    return [Chunk(*entry) for entry in blobs.get(root)] if root else []
+    return [ChunkEntry(*entry) for entry in blobs.get(root)] if root else []
 
 
-def rows_of(blobs: Blobs, table: str, chunks: Sequence[Chunk]) -> dict[Pk, Content]:
+def rows_of(blobs: Blobs, table: str, chunks: Sequence[ChunkEntry]) -> dict[Pk, Content]:
     """The rows of some chunks by primary key, in key order, with the columns of today."""
     blobs.fetch(chunk.hash for chunk in chunks)
     key = key_of(table)
@@ -96,7 +96,7 @@ def patch(blobs: Blobs, table: str, root: str | None, changes: Mapping[Pk, Conte
     index = index_of(blobs, root)
     hit = _find_hit_chunks(index, changes)
     blobs.fetch(index[at].hash for at in hit)
-    chunks: list[Chunk] = []
+    chunks: list[ChunkEntry] = []
     for at, chunk in enumerate(index):
         if at not in hit:
             chunks.append(chunk)
@@ -121,7 +121,7 @@ def differences(blobs: Blobs, table: str, before: str | None, after: str | None)
     return [difference for difference in changes if not has_same_text(difference.before, difference.after)]
 
 
-def apart(blobs: Blobs, before: str | None, after: str | None) -> tuple[list[Chunk], list[Chunk]]:
+def apart(blobs: Blobs, before: str | None, after: str | None) -> tuple[list[ChunkEntry], list[ChunkEntry]]:
     """The chunks that only one of two trees has: of the one before, and of the one after."""
     blobs.fetch(root for root in (before, after) if root)
     old, new = index_of(blobs, before), index_of(blobs, after)
@@ -134,11 +134,11 @@ def has_same_text(value: Json, other: Json) -> bool:
     return value == other and canonical(value) == canonical(other)
 
 
-def _find_chunk(index: list[Chunk], pk: Pk) -> int:
+def _find_chunk(index: list[ChunkEntry], pk: Pk) -> int:
     return max(bisect_right(index, pk, key=lambda chunk: chunk.first) - 1, 0)
 
 
-def _find_hit_chunks(index: list[Chunk], changes: Mapping[Pk, Content | None]) -> set[int]:
+def _find_hit_chunks(index: list[ChunkEntry], changes: Mapping[Pk, Content | None]) -> set[int]:
     """The indexes of chunks to write: those of the keys, and the one before if a first row is deleted."""
     hit: set[int] = set()
     for pk in changes if index else ():
@@ -156,7 +156,7 @@ def _run(hit: set[int], start: int) -> range:
     return range(start, stop)
 
 
-def _split(blobs: Blobs, key: str, rows: list[Content]) -> list[Chunk]:
+def _split(blobs: Blobs, key: str, rows: list[Content]) -> list[ChunkEntry]:
     """Store the rows, which are in key order, in chunks; the keys decide where a chunk begins."""
     groups: list[list[Content]] = []
     for row in rows:
@@ -166,7 +166,7 @@ def _split(blobs: Blobs, key: str, rows: list[Content]) -> list[Chunk]:
     return [_store_chunk(blobs, key, group) for group in groups]
 
 
-def _store_chunk(blobs: Blobs, key: str, rows: list[Content]) -> Chunk:
+def _store_chunk(blobs: Blobs, key: str, rows: list[Content]) -> ChunkEntry:
     columns = sorted(rows[0])
     body: dict[str, Json] = {"columns": columns, "rows": [[row[column] for column in columns] for row in rows]}
-    return Chunk(rows[0][key], len(rows), blobs.add(body))
+    return ChunkEntry(rows[0][key], len(rows), blobs.add(body))

@@ -12,7 +12,7 @@ from config_admin.tables.model_fields import (
     not_blank,
     optional_name,
 )
-from config_admin.validation.columns import NaturalKey, Problem, declare_column
+from config_admin.validation.columns import ColumnProblem, NaturalKey, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.documents.sections import split_document
 from convengine.engine.text.compare import blank
@@ -78,7 +78,7 @@ class CeAnswerDocument(ControlPlaneRow):
     document_id = models.BigAutoField("id", primary_key=True)
     title = declare_column(
         models.CharField(max_length=200, unique=True, help_text="Users see it where the text has no headings."),
-        required=Problem("FIELD_REQUIRED", "Enter the title."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the title."),
     )
     content = declare_column(
         mark_prose(
@@ -86,7 +86,7 @@ class CeAnswerDocument(ControlPlaneRow):
                 help_text="The text as Markdown: # headings, paragraphs, - lists. Each heading begins a section."
             )
         ),
-        required=Problem("FIELD_REQUIRED", "Enter the text, or import a file."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the text, or import a file."),
     )
     link = optional_name(max_length=500, help_text="The address of the document, which its cards lead to.")
     sections = declare_column(
@@ -98,7 +98,7 @@ class CeAnswerDocument(ControlPlaneRow):
             ),
         ),
         shape=dict,
-        misshapen=Problem("SHAPE_INVALID", "This must be a JSON object."),
+        misshapen=ColumnProblem("SHAPE_INVALID", "This must be a JSON object."),
     )
     user_group = optional_name(
         max_length=120, help_text="Only users whose inputParams have this userGroup see it. Empty means all."

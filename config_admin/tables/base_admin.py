@@ -16,7 +16,7 @@ from config_admin.editing.change_admin import ChangeAdmin
 from config_admin.editing.context import EditorContext, get_editor_context
 from config_admin.editing.deleted_row import DeletedRowAdmin
 from config_admin.editing.field_previews import FIELD_PREVIEWS
-from config_admin.editing.fields import Option, field_of
+from config_admin.editing.fields import FormOption, field_of
 from config_admin.editing.links import workspace_url
 from config_admin.editing.live_checks import LiveChecksAdmin
 from config_admin.editing.pickers import find_source, get_code_language, intents, list_suggested_names, states
@@ -65,7 +65,7 @@ class _CodeFilter(DropdownFilter):
         """The codes, from the configuration in force, without a query."""
         return [(option.value, option.value) for option in self.options(get_editor_context(request))]
 
-    def options(self, editor: EditorContext) -> Iterable[Option]:
+    def options(self, editor: EditorContext) -> Iterable[FormOption]:
         raise NotImplementedError
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
@@ -76,7 +76,7 @@ class IntentFilter(_CodeFilter):
     title = "intent"
     parameter_name = "intent_code"
 
-    def options(self, editor: EditorContext) -> Iterable[Option]:
+    def options(self, editor: EditorContext) -> Iterable[FormOption]:
         """Every intent, and the reserved words."""
         return intents(ANY, UNKNOWN)(editor)
 
@@ -85,7 +85,7 @@ class StateFilter(_CodeFilter):
     title = "state"
     parameter_name = "state_code"
 
-    def options(self, editor: EditorContext) -> Iterable[Option]:
+    def options(self, editor: EditorContext) -> Iterable[FormOption]:
         return states(ANY)(editor)
 
 

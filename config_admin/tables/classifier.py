@@ -9,7 +9,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import CodeField, make_enabled_field, not_blank, note, priority, word
 from config_admin.validation import common, programs
-from config_admin.validation.columns import REGEX, LanguageByWord, NaturalKey, Problem, Reference, declare_column
+from config_admin.validation.columns import REGEX, ColumnProblem, LanguageByWord, NaturalKey, Reference, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.phrase_overlaps import choose_deciding_row, describe_phrase, quote_intent
 from convengine.engine.rules import text_bank
@@ -166,7 +166,9 @@ class CeIntentClassifier(ControlPlaneRow):
     intent_code = declare_column(
         CodeField("resulting intent", help_text="The intent that this phrase leads to."),
         reference=Reference.INTENT,
-        refused=Problem("CLASSIFIER_INTENT", "Choose the intent of this phrase. ANY and UNKNOWN are not allowed here."),
+        refused=ColumnProblem(
+            "CLASSIFIER_INTENT", "Choose the intent of this phrase. ANY and UNKNOWN are not allowed here."
+        ),
     )
     state_code = declare_column(
         CodeField(
@@ -180,14 +182,14 @@ class CeIntentClassifier(ControlPlaneRow):
     )
     rule_type = word(
         ClassifierType,
-        unknown=Problem("RULE_TYPE", "Choose {one_of}.{hint}"),
+        unknown=ColumnProblem("RULE_TYPE", "Choose {one_of}.{hint}"),
         verbose_name="match type",
     )
     pattern = declare_column(
         models.TextField(
             help_text="For a phrase: a sentence as users type it. Upper and lower case are treated as equal."
         ),
-        required=Problem("PATTERN_BLANK", "Enter a pattern."),
+        required=ColumnProblem("PATTERN_BLANK", "Enter a pattern."),
         language=LanguageByWord("rule_type", {"REGEX": REGEX}),
     )
     priority = priority(help_text="If several phrases of the intent match, the lowest number sets the state.")

@@ -14,7 +14,7 @@ import convengine.server.settings_catalogue  # noqa: F401  (completes the catalo
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation import common, programs
-from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
+from config_admin.validation.columns import ColumnProblem, NaturalKey, Reference, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.settings import canonical_key, find_setting, upper_key
 from config_admin.validation.world import World
@@ -28,7 +28,7 @@ from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import audit_settings as audit
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import DialogueAct
-from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable
+from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, UnreadableSetting
 from convengine.engine.turn.releases import INTENTS
 from convengine.engine.turn.scope import ANY
 from convengine.engine.understanding.phrases import settings as phrases
@@ -81,7 +81,7 @@ def _check_value(draft: Config) -> Iterator[Finding]:
 def _check_readable(draft: Config, setting: Setting[Any]) -> Iterator[Finding]:
     try:
         setting.kind.read(draft.row.config_value or "")
-    except Unreadable as problem:
+    except UnreadableSetting as problem:
         code = "CHOICE_UNKNOWN" if setting.kind.name in ("bool", "enum") else "SHAPE_INVALID"
         yield draft.error(code, "config_value", f"“{setting.label}” {problem}")
 
@@ -262,14 +262,14 @@ class CeConfig(ControlPlaneRow):
         models.CharField(
             "type", help_text="The part of the engine that reads the setting, for example DialogueActStep or Session."
         ),
-        required=Problem("FIELD_REQUIRED", "Choose the part of the engine that reads the setting."),
+        required=ColumnProblem("FIELD_REQUIRED", "Choose the part of the engine that reads the setting."),
         reference=Reference.SETTING_TYPE,
     )
     config_key = declare_column(
         models.CharField(
             "key", help_text="The name of the setting, for example SYSTEM_PROMPT. A qualifier may follow after a dot."
         ),
-        required=Problem("FIELD_REQUIRED", "Choose the setting."),
+        required=ColumnProblem("FIELD_REQUIRED", "Choose the setting."),
         reference=Reference.SETTING_KEY,
         depends_on="config_type",
     )

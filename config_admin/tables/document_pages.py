@@ -18,7 +18,7 @@ from config_admin.editing.links import row_url
 from config_admin.editing.request_change_set import describe_new_release, record_request
 from config_admin.tables.fetch_document import fetch_document
 from config_admin.transfer.apply_import import ImportRefused, import_document
-from config_admin.transfer.document import Document, FileRow, Mode
+from config_admin.transfer.document import Document, FileRow, ImportMode
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.documents.cards import choose_cards, find_cards
 from convengine.engine.documents.index import get_document_index
@@ -119,7 +119,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
 
 def _store(request: HttpRequest, row: dict[str, Any]) -> list[str]:
     """Store a row as a release or in the open draft. Returns why it is refused; then nothing is stored."""
-    document = Document({_TABLE: [FileRow(row, str(row["title"]))]}, Mode.UPDATE)
+    document = Document({_TABLE: [FileRow(row, str(row["title"]))]}, ImportMode.UPDATE)
     try:
         with record_request(request):
             import_document(document, author=request.user.get_username(), reason=reasons.read_reason(request))

@@ -16,7 +16,7 @@ from config_admin.tables.model_fields import (
 )
 from config_admin.tables.output_schema import check_reset_intent, is_reset_intent
 from config_admin.validation import common, relations
-from config_admin.validation.columns import NaturalKey, Problem, declare_column
+from config_admin.validation.columns import ColumnProblem, NaturalKey, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.uses import find_references
 from convengine.engine.text.compare import code
@@ -84,7 +84,7 @@ class CeIntent(ControlPlaneRow):
     )
     description = declare_column(
         models.TextField(help_text="When this intent applies. A model chooses the intent by this text."),
-        required=Problem(
+        required=ColumnProblem(
             "DESCRIPTION_BLANK", "Describe when this intent applies. A model chooses the intent by this text."
         ),
     )

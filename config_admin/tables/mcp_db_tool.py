@@ -12,7 +12,7 @@ from config_admin.tables.mcp_tool import CeMcpTool
 from config_admin.tables.model_fields import document, flag, word
 from config_admin.tables.output_schema import check_json_schema
 from config_admin.validation import relations
-from config_admin.validation.columns import SQL, Bounds, NaturalKey, Problem, declare_column
+from config_admin.validation.columns import SQL, Bounds, ColumnProblem, NaturalKey, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.text.compare import code
@@ -167,7 +167,7 @@ class CeMcpDbTool(ControlPlaneRow):
     allowed_tables = declare_column(
         document(null=True, blank=True, help_text="A list of tables. Empty allows all tables of the read-only login."),
         shape=list,
-        misshapen=Problem("SHAPE_INVALID", "Use a JSON list of table names."),
+        misshapen=ColumnProblem("SHAPE_INVALID", "Use a JSON list of table names."),
     )
     safe_mode = flag(True, help_text="Only statements that read are allowed.")
     max_rows = declare_column(
@@ -177,7 +177,9 @@ class CeMcpDbTool(ControlPlaneRow):
             validators=[MinValueValidator(1), MaxValueValidator(10_000)],
             help_text="1 to 10000. Further rows are dropped.",
         ),
-        bounds=Bounds(1, 10_000, Problem("MAX_ROWS", "The number of rows must be a whole number from 1 to 10000.")),
+        bounds=Bounds(
+            1, 10_000, ColumnProblem("MAX_ROWS", "The number of rows must be a whole number from 1 to 10000.")
+        ),
     )
 
     class Meta(ControlPlaneRow.Meta):

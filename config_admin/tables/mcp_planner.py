@@ -8,7 +8,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation import common, relations
-from config_admin.validation.columns import TEMPLATE, NaturalKey, Problem, declare_column
+from config_admin.validation.columns import TEMPLATE, ColumnProblem, NaturalKey, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.prompts import render
 from convengine.engine.text.compare import code
@@ -64,14 +64,14 @@ class CeMcpPlanner(ScopedRow):
     planner_id = models.BigAutoField("id", primary_key=True)
     system_prompt = declare_column(
         models.TextField(),
-        required=Problem("FIELD_REQUIRED", "Enter the system prompt."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the system prompt."),
         language=TEMPLATE,
         is_strict=True,
         help="The system prompt of the planner.",
     )
     user_prompt = declare_column(
         models.TextField(help_text="Must contain {{mcp_tools}}, otherwise the planner does not know the tools."),
-        required=Problem("FIELD_REQUIRED", "Enter the user prompt."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the user prompt."),
         language=TEMPLATE,
         is_strict=True,
     )

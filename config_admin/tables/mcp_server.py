@@ -10,7 +10,7 @@ from django.db import models
 from config_admin.tables.base_model import ControlPlaneRow
 from config_admin.tables.model_fields import CodeField, document, make_enabled_field, not_blank, optional_name, word
 from config_admin.validation import common
-from config_admin.validation.columns import Bounds, NaturalKey, Problem, Reference, declare_column
+from config_admin.validation.columns import Bounds, ColumnProblem, NaturalKey, Reference, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import as_json
 from convengine.engine.text.compare import blank, code
@@ -19,7 +19,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.enums import McpTransport
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.server.deployment.environment import suggest_variable
-from convengine.server.mcp_client.policy import Policy
+from convengine.server.mcp_client.policy import McpPolicy
 
 Server = Draft[rows.McpServer]
 _NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -50,7 +50,7 @@ def _check_transport(draft: Server) -> Iterator[Finding]:
         url, hosts = row.url or "", world.server_hosts
         if not re.match(r"https?://[^\s/]+", url):
             yield draft.error("FIELD_REQUIRED", "url", "Enter the server's address, starting with https:// or http://.")
-        elif world.is_deployed and not Policy(hosts=hosts).allows_host(url):
+        elif world.is_deployed and not McpPolicy(hosts=hosts).allows_host(url):
             remedy = suggest_variable("CE_MCP_HTTP_HOSTS")
             yield draft.error("NOT_REGISTERED", "url", refused.format("host", join_names(hosts), remedy))
 
@@ -113,7 +113,7 @@ class CeMcpServer(ControlPlaneRow):
             help_text="Only for local processes: a JSON list of texts.",
         ),
         shape=list,
-        misshapen=Problem("SHAPE_INVALID", "This must be a JSON list of texts."),
+        misshapen=ColumnProblem("SHAPE_INVALID", "This must be a JSON list of texts."),
     )
     env_json = declare_column(
         document(
@@ -123,7 +123,7 @@ class CeMcpServer(ControlPlaneRow):
             help_text="Only for local processes: a JSON object of texts.",
         ),
         shape=dict,
-        misshapen=Problem("SHAPE_INVALID", "This must be a JSON object."),
+        misshapen=ColumnProblem("SHAPE_INVALID", "This must be a JSON object."),
     )
     url = declare_column(
         optional_name(verbose_name="address", help_text="Only for servers in the network."), is_code=True
@@ -136,7 +136,7 @@ class CeMcpServer(ControlPlaneRow):
             help_text="Only for servers in the network. Values may refer to secrets.",
         ),
         shape=dict,
-        misshapen=Problem("SHAPE_INVALID", "This must be a JSON object."),
+        misshapen=ColumnProblem("SHAPE_INVALID", "This must be a JSON object."),
     )
     intent_code = declare_column(
         CodeField("intent", default="ANY", db_default="ANY", help_text="The tools of this server may be used here."),
@@ -156,12 +156,14 @@ class CeMcpServer(ControlPlaneRow):
             help_text="A JSON list of names. Empty allows all tools.",
         ),
         shape=list,
-        misshapen=Problem("SHAPE_INVALID", "This must be a JSON list of texts."),
+        misshapen=ColumnProblem("SHAPE_INVALID", "This must be a JSON list of texts."),
     )
     timeout_ms = declare_column(
         models.IntegerField("time limit (ms)", default=10_000, db_default=10_000, validators=[MinValueValidator(1)]),
         bounds=Bounds(
-            100, 300_000, Problem("OUT_OF_RANGE", "The limit must be a whole number from 100 to 300000 (milliseconds).")
+            100,
+            300_000,
+            ColumnProblem("OUT_OF_RANGE", "The limit must be a whole number from 100 to 300000 (milliseconds)."),
         ),
         help="How long a call may take, in milliseconds.",
     )

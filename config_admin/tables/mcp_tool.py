@@ -10,7 +10,7 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import NAME_FORMAT, document, flag, make_enabled_field, note, word
 from config_admin.tables.output_schema import check_json_schema
 from config_admin.validation import common, relations
-from config_admin.validation.columns import NaturalKey, Problem, declare_column
+from config_admin.validation.columns import ColumnProblem, NaturalKey, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.text.compare import code
@@ -117,12 +117,12 @@ class CeMcpTool(ScopedRow):
     input_schema = declare_column(
         document(null=True, blank=True, help_text="JSON Schema of the arguments, for groups without their own form."),
         shape=dict,
-        misshapen=Problem("SHAPE_INVALID", "The schema of the arguments must be a JSON object."),
+        misshapen=ColumnProblem("SHAPE_INVALID", "The schema of the arguments must be a JSON object."),
     )
     enabled = make_enabled_field()
     description = declare_column(
         note("The planner chooses the tool by this text."),
-        recommended=Problem(
+        recommended=ColumnProblem(
             "TOOL_NO_DESCRIPTION", "The planner knows the tool only by this text. Describe what the tool does."
         ),
     )

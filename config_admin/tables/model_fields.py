@@ -7,12 +7,12 @@ from django.core.validators import MaxValueValidator, MinValueValidator, RegexVa
 from django.db import models
 from django.db.models.functions import Trim
 
-from config_admin.validation.columns import UNKNOWN_WORD, Bounds, Problem, Reference, declare_column
-from convengine.engine.turn.enums import Word
+from config_admin.validation.columns import UNKNOWN_WORD, Bounds, ColumnProblem, Reference, declare_column
+from convengine.engine.turn.enums import Vocabulary
 
 Column = TypeVar("Column", bound="models.Field[Any, Any]")
 PRIORITY_MAX = 1_000_000
-_PRIORITY = Problem(
+_PRIORITY = ColumnProblem(
     "PRIORITY_RANGE", f"Priority must be a whole number from 0 to {PRIORITY_MAX}. Lower numbers come first."
 )
 CODE_FORMAT = RegexValidator(
@@ -98,10 +98,10 @@ for _field in (CodeField, models.CharField):
 
 
 def word(
-    vocabulary: type[Word],
+    vocabulary: type[Vocabulary],
     *,
     default: str | None = None,
-    unknown: Problem | None = UNKNOWN_WORD,
+    unknown: ColumnProblem | None = UNKNOWN_WORD,
     accepted: str = "",
     reference: Reference | None = None,
     **options: Any,

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.validation import common, programs, relations
-from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
+from config_admin.validation.columns import ColumnProblem, NaturalKey, Reference, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json, sort_properties
 from convengine.engine.forms.composed_schemas import find_broken_reference, write_out
@@ -278,5 +278,5 @@ declare_column(
     CeOutputSchema._meta.get_field("intent_code"),
     reference=Reference.INTENT,
     reserved=(UNKNOWN,),
-    refused=Problem("SCHEMA_INTENT_ANY", "A form belongs to one intent. Choose the intent."),
+    refused=ColumnProblem("SCHEMA_INTENT_ANY", "A form belongs to one intent. Choose the intent."),
 )

@@ -7,7 +7,7 @@ from django.db import models
 from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority
 from config_admin.validation import common, relations
-from config_admin.validation.columns import NaturalKey, Problem, Reference, declare_column
+from config_admin.validation.columns import ColumnProblem, NaturalKey, Reference, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.pending_actions.settings import QUESTION_TEMPLATE
 from convengine.engine.prompts.render import list_names
@@ -81,12 +81,12 @@ class CePendingAction(ScopedRow):
     pending_action_id = models.BigAutoField("id", primary_key=True)
     action_key = declare_column(
         models.CharField("action", help_text="The name of the action, for example REFUND_PAYMENT."),
-        required=Problem("ACTION_KEY_BLANK", "Enter a name for the action, for example REFUND_PAYMENT."),
+        required=ColumnProblem("ACTION_KEY_BLANK", "Enter a name for the action, for example REFUND_PAYMENT."),
         is_code=True,
     )
     bean_name = declare_column(
         models.CharField("task", help_text="The name of a registered task."),
-        required=Problem("FIELD_REQUIRED", "Choose the task that the action runs."),
+        required=ColumnProblem("FIELD_REQUIRED", "Choose the task that the action runs."),
         reference=Reference.TASK,
     )
     method_names = declare_column(
@@ -100,7 +100,7 @@ class CePendingAction(ScopedRow):
     enabled = make_enabled_field()
     description = declare_column(
         note("Shown to the user when several actions are possible."),
-        recommended=Problem(
+        recommended=ColumnProblem(
             "ACTION_NO_DESCRIPTION",
             "If the user is asked which action is meant, only the key is shown. Enter a description.",
         ),

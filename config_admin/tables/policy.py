@@ -8,7 +8,7 @@ from config_admin.health.texts.predicate import TextPredicate, is_impossible
 from config_admin.tables.base_model import ControlPlaneRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.validation import programs
-from config_admin.validation.columns import REGEX, LanguageByWord, NaturalKey, Problem, declare_column
+from config_admin.validation.columns import REGEX, ColumnProblem, LanguageByWord, NaturalKey, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from convengine.engine.rules import text_bank
 from convengine.engine.rules.patterns import PatternError, find_double_backslash
@@ -94,19 +94,19 @@ class CePolicy(ControlPlaneRow):
     policy_id = models.BigAutoField("id", primary_key=True)
     rule_type = word(
         PolicyType,
-        unknown=Problem("RULE_TYPE", "Choose {one_of}.{hint}"),
+        unknown=ColumnProblem("RULE_TYPE", "Choose {one_of}.{hint}"),
         verbose_name="match type",
     )
     pattern = declare_column(
         models.TextField(
             help_text="Upper and lower case are treated as equal. For LLM, describe the criterion in words."
         ),
-        required=Problem("PATTERN_BLANK", "Enter a pattern."),
+        required=ColumnProblem("PATTERN_BLANK", "Enter a pattern."),
         language=LanguageByWord("rule_type", {"REGEX": REGEX}),
     )
     response_text = declare_column(
         models.TextField("answer", help_text="The answer to the user when this policy applies."),
-        required=Problem("FIELD_REQUIRED", "Enter the answer for messages that match."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the answer for messages that match."),
     )
     priority = priority(10, "Lower numbers come first. The first match stops the turn.")
     enabled = make_enabled_field()

@@ -10,7 +10,7 @@ from config_admin.tables.base_model import ScopedRow, index
 from config_admin.tables.model_fields import Decimals, document, make_enabled_field, word
 from config_admin.tables.output_schema import report_confirmation_without_form
 from config_admin.validation import common, relations
-from config_admin.validation.columns import TEMPLATE, Bounds, NaturalKey, Problem, declare_column
+from config_admin.validation.columns import TEMPLATE, Bounds, ColumnProblem, NaturalKey, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
 from convengine.engine.prompts.select import ALLOWS, EXPECTS, find_capabilities, read_words, words_of_mode
@@ -114,7 +114,7 @@ def _check_confirmed_form(draft: Template) -> Iterator[Finding]:
         yield report_confirmation_without_form(draft, "interaction_mode", code(row.state_code))
 
 
-_TEMPERATURE = Problem("TEMPERATURE", "Temperature must be between 0 and 2.")
+_TEMPERATURE = ColumnProblem("TEMPERATURE", "Temperature must be between 0 and 2.")
 
 
 class CePromptTemplate(ScopedRow):
@@ -136,19 +136,19 @@ class CePromptTemplate(ScopedRow):
     template_id = models.BigAutoField("id", primary_key=True)
     response_type = word(
         PromptUse,
-        unknown=Problem("RESPONSE_TYPE_PROMPT", "Choose {one_of}. Other types belong to answers."),
+        unknown=ColumnProblem("RESPONSE_TYPE_PROMPT", "Choose {one_of}. Other types belong to answers."),
         verbose_name="used for",
     )
     system_prompt = declare_column(
         models.TextField(),
-        required=Problem("FIELD_REQUIRED", "Enter the system prompt."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the system prompt."),
         language=TEMPLATE,
         is_strict=True,
         help="The system prompt.",
     )
     user_prompt = declare_column(
         models.TextField(),
-        required=Problem("FIELD_REQUIRED", "Enter the user prompt."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the user prompt."),
         language=TEMPLATE,
         is_strict=True,
         help="What the model is asked.",

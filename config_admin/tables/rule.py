@@ -13,9 +13,9 @@ from config_admin.validation.columns import (
     JSON,
     PATH,
     REGEX,
+    ColumnProblem,
     LanguageByWord,
     NaturalKey,
-    Problem,
     Reference,
     declare_column,
 )
@@ -342,13 +342,13 @@ class CeRule(ScopedRow):
     rule_id = models.BigAutoField("id", primary_key=True)
     phase = word(
         RulePhase,
-        unknown=Problem("PHASE", "Choose one of the phases: {words}.{hint}"),
+        unknown=ColumnProblem("PHASE", "Choose one of the phases: {words}.{hint}"),
         default=RulePhase.PRE_RESPONSE_RESOLUTION.value,
         help_text="The point in the turn at which this rule is evaluated.",
     )
     rule_type = word(
         RuleType,
-        unknown=Problem("RULE_TYPE", "Choose {one_of}.{hint}"),
+        unknown=ColumnProblem("RULE_TYPE", "Choose {one_of}.{hint}"),
         accepted="rule_types",
         verbose_name="condition type",
     )
@@ -357,7 +357,7 @@ class CeRule(ScopedRow):
             "condition",
             help_text="Rows of fields and values, a text, ANY, a pattern or a JSON path, depending on the type.",
         ),
-        required=Problem("PATTERN_BLANK", "Enter the condition."),
+        required=ColumnProblem("PATTERN_BLANK", "Enter the condition."),
         language=LanguageByWord(
             "rule_type", {"CONDITION": JSON, "REGEX": REGEX, "JSON_PATH": PATH, "CONTEXT_JSON_PATH": PATH}
         ),

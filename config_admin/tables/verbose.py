@@ -12,9 +12,9 @@ from config_admin.validation.columns import (
     PATH,
     REGEX,
     TEMPLATE,
+    ColumnProblem,
     LanguageByWord,
     NaturalKey,
-    Problem,
     Reference,
     declare_column,
 )
@@ -79,19 +79,19 @@ class CeVerbose(ScopedRow):
     verbose_id = models.BigAutoField("id", primary_key=True)
     step_match = word(
         StepMatch,
-        unknown=Problem("CHOICE_UNKNOWN", "Choose {one_of}.{hint}"),
+        unknown=ColumnProblem("CHOICE_UNKNOWN", "Choose {one_of}.{hint}"),
         default=StepMatch.EXACT.value,
         verbose_name="step match type",
     )
     step_value = declare_column(
         models.CharField("step", help_text="For example McpToolStep, .*Step$ or $.stepInfo.error."),
-        required=Problem("FIELD_REQUIRED", "Enter the step, or ANY."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the step, or ANY."),
         reference=Reference.STEP,
         language=LanguageByWord("step_match", {"REGEX": REGEX, "JSON_PATH": PATH}),
     )
     determinant = declare_column(
         models.CharField("event", help_text="The name of the event, or ANY."),
-        required=Problem("FIELD_REQUIRED", "Enter the event, or ANY."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the event, or ANY."),
         reference=Reference.EVENT,
     )
     rule_id = models.BigIntegerField("rule", null=True, blank=True, help_text="Shown only for events of this rule.")

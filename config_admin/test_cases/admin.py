@@ -34,7 +34,7 @@ from config_admin.test_cases.editor import (
 )
 from config_admin.test_cases.models import CeTestCase, CeTestResult
 from config_admin.test_cases.run_pages import RUN
-from config_admin.test_cases.runs import Selection, count_tags, list_folders
+from config_admin.test_cases.runs import SelectedTests, count_tags, list_folders
 from config_admin.test_cases.transfer import FILE_ACCEPT, LARGEST_IMPORT, export_tests, import_files
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.text.compare import shorten_line
@@ -73,7 +73,7 @@ class FolderFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         folder = self.value()
-        return queryset.filter(pk__in=Selection(folder=folder).query().values("pk")) if folder else queryset
+        return queryset.filter(pk__in=SelectedTests(folder=folder).query().values("pk")) if folder else queryset
 
 
 class TagFilter(admin.SimpleListFilter):
@@ -160,7 +160,7 @@ class TestCaseAdmin(PagesAdmin):
     @page("<int:test_case_id>/again/", methods=["POST"])
     def again_view(self, request: HttpRequest, test_case_id: int) -> HttpResponse:
         require_right(request, RUN)
-        return _start(request, Selection(cases=[test_case_id]))
+        return _start(request, SelectedTests(cases=[test_case_id]))
 
     def has_run_permission(self, request: HttpRequest) -> bool:
         return bool(request.user.has_perm(RUN))
@@ -168,7 +168,7 @@ class TestCaseAdmin(PagesAdmin):
     @admin.action(description="Run", permissions=["run"])
     def run_selected(self, request: HttpRequest, queryset: QuerySet[Any]) -> HttpResponse:
         """Run the selected tests on the configuration of the session."""
-        selection = Selection(cases=sorted(queryset.order_by().values_list("pk", flat=True))[:5000])
+        selection = SelectedTests(cases=sorted(queryset.order_by().values_list("pk", flat=True))[:5000])
         return run_pages.start(request, get_current_name(request), selection, list_url())
 
     def log_deletions(self, request: HttpRequest, queryset: Any) -> Any:
@@ -245,7 +245,7 @@ class TestCaseAdmin(PagesAdmin):
         except TestRefused as refused:
             return self._render(request, editor, case, problem=str(refused))
         if wish == "run" and self.has_run_permission(request):
-            return _start(request, Selection(cases=[stored.pk]))
+            return _start(request, SelectedTests(cases=[stored.pk]))
         messages.success(request, f"The test “{stored.title}” is saved.")
         return HttpResponseRedirect(test_url(stored.pk))
 
@@ -344,7 +344,7 @@ def _describe_personal_data(editor: Editor) -> str:
         return ""
 
 
-def _start(request: HttpRequest, selection: Selection) -> HttpResponse:
+def _start(request: HttpRequest, selection: SelectedTests) -> HttpResponse:
     """Run tests on the configuration that was sent."""
     return run_pages.start(request, request.POST.get("configuration", "live"), selection, list_url())
 

@@ -10,7 +10,7 @@ from config_admin.releases.blobs import canonical, hash_of
 from config_admin.test_cases.documents import build_full_document, find_free_name, rename_in_notes
 from config_admin.test_cases.gate import read_gate_tags
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestRun
-from config_admin.test_cases.runs import Selection
+from config_admin.test_cases.runs import SelectedTests
 
 _EMPTY = {"turns": list[object]()}
 #: In place of a folder or a tag that runs chose.
@@ -55,7 +55,7 @@ def _forget_selections() -> None:
     folders = set(CeTestCase.objects.values_list("folder", flat=True))
     tags = set(CeTestCaseTag.objects.values_list("tag", flat=True))
     for run in CeTestRun.objects.exclude(selection={}):
-        chosen = Selection.read(run.selection)
+        chosen = SelectedTests.read(run.selection)
         is_known = any(f"{folder}/".startswith(f"{chosen.folder}/") for folder in folders)
         folder = chosen.folder if is_known or not chosen.folder else _ERASED
         present = replace(chosen, folder=folder, tags=[tag if tag in tags else _ERASED for tag in chosen.tags])

@@ -20,7 +20,7 @@ _LINES = 60
 
 
 @dataclass
-class Verdict:
+class CaseVerdict:
     """What a test gave on a snapshot."""
 
     #: {turn, where, expected, got} of everything that did not hold.
@@ -37,9 +37,9 @@ class Verdict:
         return not self.failures
 
 
-def play_test(case: CeTestCase, snapshot: Snapshot, now: datetime) -> Verdict:
+def play_test(case: CeTestCase, snapshot: Snapshot, now: datetime) -> CaseVerdict:
     """Play a test. A test that cannot be played fails."""
-    began, verdict = time.monotonic(), Verdict()
+    began, verdict = time.monotonic(), CaseVerdict()
     decided: dict[tuple[str, str], None] = {}
     try:
         player = MemoryPlayer(read_scenario(case), snapshot, now)

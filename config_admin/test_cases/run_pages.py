@@ -11,7 +11,7 @@ from django.urls import reverse
 from config_admin.editing.links import find_readable_url
 from config_admin.test_cases.documents import TestRefused, split_tags
 from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
-from config_admin.test_cases.runs import Selection, count_tags, list_folders, read_results, start_run, test_runs
+from config_admin.test_cases.runs import SelectedTests, count_tags, list_folders, read_results, start_run, test_runs
 from config_admin.validation.labels import row_name
 from convengine.engine.errors import ReplayBusy
 from convengine.engine.text.whole_numbers import parse_whole_number
@@ -49,7 +49,7 @@ def run_url(run_id: int) -> str:
     return reverse("admin:config_admin_cetestrun_change", args=[run_id])
 
 
-def start(request: HttpRequest, configuration: str, selection: Selection, back: str) -> HttpResponse:
+def start(request: HttpRequest, configuration: str, selection: SelectedTests, back: str) -> HttpResponse:
     """Start a run and open its page; a refusal is told on the page `back`."""
     try:
         run = start_run(read_name_for(request, configuration), selection, request.user.get_username())
@@ -67,7 +67,7 @@ def choose_view(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         try:
             tags = [*request.POST.getlist("tag"), *split_tags(request.POST.get("tags", ""))]
-            selection = Selection(list(dict.fromkeys(tags)), request.POST.get("folder", ""))
+            selection = SelectedTests(list(dict.fromkeys(tags)), request.POST.get("folder", ""))
             name = read_name_for(request, request.POST.get("configuration", "live"))
             if not selection.query().exists():
                 raise TestRefused("No test has these tags in this folder.")
@@ -116,7 +116,7 @@ class TestRunAdmin(ReadOnlyAdmin):
 
     @admin.display(description="tests")
     def describe_selection(self, run: CeTestRun) -> str:
-        return Selection.read(run.selection).describe()
+        return SelectedTests.read(run.selection).describe()
 
     @badge_column(RUN_LOOKS, "status", "status")
     def status_label(self, run: CeTestRun) -> tuple[str, str]:
@@ -155,7 +155,7 @@ class TestRunAdmin(ReadOnlyAdmin):
             "opts": self.opts,
             "original": run,
             "run": run,
-            "selection": Selection.read(run.selection).describe(),
+            "selection": SelectedTests.read(run.selection).describe(),
             "percent": 100 * run.done // run.total if run.total else 100,
             "seconds": round(run.milliseconds / 1000, 1),
             "results": [
@@ -183,10 +183,10 @@ class TestRunAdmin(ReadOnlyAdmin):
         run = CeTestRun.objects.filter(pk=run_id).first()
         if run is None:
             raise Http404
-        selection = Selection.read(run.selection)
+        selection = SelectedTests.read(run.selection)
         if "failed" in request.POST:
             failed = run.results.filter(passed=False).values_list("test_case_id", flat=True)
-            selection = Selection(cases=sorted(failed)[:5000])
+            selection = SelectedTests(cases=sorted(failed)[:5000])
         return start(request, run.configuration, selection, run_url(run_id))
 
     @page("<int:run_id>/results/<int:result_id>/", name="result")

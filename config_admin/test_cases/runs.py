@@ -14,7 +14,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Max, Model, OuterRef, Q, QuerySet
 
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
-from config_admin.test_cases.play import Verdict, list_changed_rows, play_test
+from config_admin.test_cases.play import CaseVerdict, list_changed_rows, play_test
 from convengine import __version__
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.database.sql import database_time, release_connections
@@ -32,7 +32,7 @@ KEPT = 50
 
 
 @dataclass(frozen=True)
-class Selection:
+class SelectedTests:
     """Which tests run; all without a choice."""
 
     tags: Sequence[str] = ()
@@ -40,7 +40,7 @@ class Selection:
     cases: Sequence[int] = ()
 
     @classmethod
-    def read(cls, stored: Mapping[str, Any]) -> "Selection":
+    def read(cls, stored: Mapping[str, Any]) -> "SelectedTests":
         return cls(**stored)
 
     def as_json(self) -> dict[str, Any]:
@@ -91,21 +91,21 @@ def read_results(run: CeTestRun, after: int, *, with_passed: bool) -> tuple[list
     return take_page(shown, after)
 
 
-def create_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
+def create_run(name: ConfigurationName, selection: SelectedTests, user: str) -> CeTestRun:
     """Store a run that has not begun. Raises LookupError for a configuration that does not exist."""
     run = _build_run(name, selection, user)
     test_runs.create(run)
     return run
 
 
-def start_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
+def start_run(name: ConfigurationName, selection: SelectedTests, user: str) -> CeTestRun:
     """Start a run in the background, when the transaction is committed. Raises LookupError, ReplayBusy."""
     run = _build_run(name, selection, user)
     test_runs.start(run)
     return run
 
 
-def _build_run(name: ConfigurationName, selection: Selection, user: str) -> CeTestRun:
+def _build_run(name: ConfigurationName, selection: SelectedTests, user: str) -> CeTestRun:
     return CeTestRun(
         configuration=str(name),
         configuration_title=named_configurations().describe(name)[:200],
@@ -117,7 +117,7 @@ def _build_run(name: ConfigurationName, selection: Selection, user: str) -> CeTe
 
 
 def iterate_run(
-    run_id: int, note: Callable[[CeTestCase, Verdict], None] = lambda case, verdict: None
+    run_id: int, note: Callable[[CeTestCase, CaseVerdict], None] = lambda case, verdict: None
 ) -> Iterator[None]:
     """Run the tests of a run, with a break after each stored batch but the last. `note` gets each verdict."""
     with test_runs.perform(run_id) as run:
@@ -125,7 +125,7 @@ def iterate_run(
             yield from _play_all(run, note)
 
 
-def _play_all(run: CeTestRun, note: Callable[[CeTestCase, Verdict], None]) -> Iterator[None]:
+def _play_all(run: CeTestRun, note: Callable[[CeTestCase, CaseVerdict], None]) -> Iterator[None]:
     began, played = time.monotonic(), 0
     snapshot = named_configurations().read(ConfigurationName.parse(run.configuration))
     run.config_version, run.content_hash = snapshot.config_version, snapshot.content_hash
@@ -139,10 +139,10 @@ def _play_all(run: CeTestRun, note: Callable[[CeTestCase, Verdict], None]) -> It
 
 
 def _play_each(
-    run: CeTestRun, snapshot: Snapshot, note: Callable[[CeTestCase, Verdict], None]
-) -> Iterator[tuple[CeTestCase, Verdict]]:
+    run: CeTestRun, snapshot: Snapshot, note: Callable[[CeTestCase, CaseVerdict], None]
+) -> Iterator[tuple[CeTestCase, CaseVerdict]]:
     """The tests of a run in order, some read at a time: no query stays open while they are played."""
-    query, last, at = Selection.read(run.selection).query(), 0, database_time()
+    query, last, at = SelectedTests.read(run.selection).query(), 0, database_time()
     while cases := list(query.filter(pk__gt=last).order_by("pk")[:_BATCH]):
         for case in cases:
             try:
@@ -151,7 +151,7 @@ def _play_each(
                 log.error("test not played", test=case.name, error=str(error), exc_info=error)
                 text = f"{type(error).__name__}: {error}"
                 failure = {"turn": None, "where": "test", "expected": "turns that can be played", "got": text}
-                verdict = Verdict([failure])
+                verdict = CaseVerdict([failure])
             note(case, verdict)
             yield case, verdict
         last = cases[-1].pk
@@ -169,7 +169,7 @@ def _describe_failure(error: Exception, key: int) -> str:
 test_runs = BackgroundRuns(CeTestRun, "test run", _play_in_background, _describe_failure, most=100)
 
 
-def _store(run: CeTestRun, snapshot: Snapshot, played: Sequence[tuple[CeTestCase, Verdict]], began: float) -> None:
+def _store(run: CeTestRun, snapshot: Snapshot, played: Sequence[tuple[CeTestCase, CaseVerdict]], began: float) -> None:
     """Store results, counts and the lease. Raises RunEnded when the run was cancelled."""
     passes = _read_last_passes([case.pk for case, verdict in played if not verdict.has_passed])
     results = [
@@ -218,7 +218,7 @@ def _read_last_passes(case_ids: Sequence[int]) -> dict[int, CeTestResult]:
 
 
 def _describe_changes(
-    passed: CeTestResult | None, case: CeTestCase, verdict: Verdict, snapshot: Snapshot
+    passed: CeTestResult | None, case: CeTestCase, verdict: CaseVerdict, snapshot: Snapshot
 ) -> dict[str, Any] | None:
     """What changed since a test last passed, most suspicious first."""
     if passed is None:

@@ -27,7 +27,7 @@ MOST_RELEASES = 1000
 _PREFIX = 16
 
 
-class Base:
+class MergeBase:
     """The content from which changes of a file are judged, with the numbers of this installation.
 
     `in_file`, `stored`: the numbers of the file, and those of this installation, by those of the content; where they
@@ -70,12 +70,12 @@ def find_release(base: BaseRelease) -> int | None:
     return base.release if base.release in numbers else max(numbers, default=None)
 
 
-def find_base(document: Document) -> Base | None:
+def find_base(document: Document) -> MergeBase | None:
     """The newest content that the file comes from and that is known here. Returns None if there is none."""
     if document.base is None:
         return None
     if (own := find_release(document.base)) is not None:
-        return Base(own, read_contents(manifest_of(own)), {}, {})
+        return MergeBase(own, read_contents(manifest_of(own)), {}, {})
     releases = {
         content[:_PREFIX]: pk for pk, content in CeRelease.objects.order_by("pk").values_list("pk", "content_hash")
     }
@@ -88,10 +88,10 @@ def find_base(document: Document) -> Base | None:
         key = ancestor.content[:_PREFIX]
         if key in releases:
             version = releases[key]
-            return Base(version, read_contents(manifest_of(version)), ancestor.numbers, {})
+            return MergeBase(version, read_contents(manifest_of(version)), ancestor.numbers, {})
         if source := sources.get(key):
             numbers = read_numbers(source.numbers)
-            return Base(source.config_version or 0, read_contents(source.manifest), ancestor.numbers, numbers)
+            return MergeBase(source.config_version or 0, read_contents(source.manifest), ancestor.numbers, numbers)
     return None
 
 

@@ -11,8 +11,8 @@ from config_admin.releases.changes import Author
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.restore_rows import RowsBelongTogether, restore_rows
 from config_admin.transfer.ancestry import store_source
-from config_admin.transfer.document import Document, Mode, locate_rows
-from config_admin.transfer.import_plan import LocatedFinding, Plan, Progress, ignore_progress, plan_import
+from config_admin.transfer.document import Document, ImportMode, locate_rows
+from config_admin.transfer.import_plan import ImportPlan, LocatedFinding, Progress, ignore_progress, plan_import
 from config_admin.validation.draft import Finding, Severity
 from config_admin.validation.labels import row_name
 
@@ -20,7 +20,7 @@ from config_admin.validation.labels import row_name
 class ImportRefused(ValueError):
     """Nothing was imported: rows of the file have errors."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: ImportPlan) -> None:
         #: The checked import.
         self.plan = plan
         super().__init__("; ".join(map(str, plan.errors)))
@@ -32,7 +32,7 @@ class ImportFailed(ValueError):
 
 @dataclass(frozen=True)
 class ImportResult:
-    plan: Plan
+    plan: ImportPlan
     #: None when nothing changed.
     release: CeRelease | None = None
     #: False when it was only planned, or rows are refused.
@@ -77,7 +77,7 @@ def import_document(
     return result
 
 
-def _write_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
+def _write_plan(plan: ImportPlan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
     """Write the rows of a plan as one release. A plan that is older than the configuration is made again first.
 
     Raises ImportRefused if the new plan has errors.
@@ -98,7 +98,7 @@ def _write_plan(plan: Plan, author: Author, reason: str, rest: bool, progress: P
 
 def add_rows(tables: Mapping[str, Sequence[Mapping[str, Any]]], *, author: Author, reason: str) -> ImportResult:
     """Import rows that the product ships, as new rows. Raises ImportRefused when one exists already."""
-    return add_document(Document(locate_rows(tables), Mode.ADD), author=author, reason=reason)
+    return add_document(Document(locate_rows(tables), ImportMode.ADD), author=author, reason=reason)
 
 
 def add_document(document: Document, *, author: Author, reason: str) -> ImportResult:

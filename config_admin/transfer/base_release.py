@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from config_admin.releases.row_merge import RowMerge
 from config_admin.releases.tree import RowDifference, has_same_text
-from config_admin.transfer.ancestry import Base
+from config_admin.transfer.ancestry import MergeBase
 from config_admin.transfer.document import Document
 from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import Content, MatchedRows, NewId, match_rows
@@ -21,7 +21,7 @@ from config_admin.validation.secret_columns import mask_value
 Wanted = Mapping[str, Mapping[Any, Content | None]]
 
 
-def find_lost_changes(wanted: Wanted, existing: Contents, base: Base) -> Iterator[Finding]:
+def find_lost_changes(wanted: Wanted, existing: Contents, base: MergeBase) -> Iterator[Finding]:
     """An error for each change since the base that an import without merging would take back."""
     for table, rows in wanted.items():
         for pk, after in rows.items():
@@ -37,7 +37,7 @@ def find_lost_changes(wanted: Wanted, existing: Contents, base: Base) -> Iterato
                     yield _report_lost(table, pk, name, changed, base)
 
 
-def _report_lost(table: str, pk: Any, field: str | None, changed: str, base: Base) -> Finding:
+def _report_lost(table: str, pk: Any, field: str | None, changed: str, base: MergeBase) -> Finding:
     message = (
         f"{changed} after release {base.config_version}, on which the file is based. "
         "Merge both changes (--merge), export again, or overwrite this configuration (--overwrite)."
@@ -72,7 +72,7 @@ def find_taken_back(wanted: Wanted, existing: Contents) -> Iterator[Finding]:
             yield Finding("BASE_UNKNOWN", Severity.ERROR, table, pk, None, message)
 
 
-def merge_rows(document: Document, existing: Contents, base: Base, new_id: NewId) -> MergedRows:
+def merge_rows(document: Document, existing: Contents, base: MergeBase, new_id: NewId) -> MergedRows:
     """Match the rows of a file with its base, and apply what it changed, field by field, to today's rows."""
     since = {
         table: {pk: row for pk, row in rows.items() if pk not in base.contents[table]}

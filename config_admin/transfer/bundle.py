@@ -31,7 +31,7 @@ from config_admin.transfer.document import (
     Document,
     FileRefused,
     FileRow,
-    Mode,
+    ImportMode,
     Note,
     locate_row,
     read_numbers,
@@ -76,7 +76,7 @@ def write_bundle(
     tables: Collection[str],
     *,
     as_yaml: bool,
-    mode: Mode | None = None,
+    mode: ImportMode | None = None,
     base: BaseRelease | None = None,
     ancestors: Iterable[Ancestor] = (),
     sections: Mapping[str, Json] = MappingProxyType({}),
@@ -178,15 +178,15 @@ def _build_document(content: Json, lines: Mapping[int, int]) -> Document:
     tables = head.get("tables", {} if sections else None)
     if not isinstance(tables, dict):
         raise FileRefused("tables", "this must name tables, each with a list of rows.")
-    mode = head.get("mode", Mode.REPLACE.value)
-    if mode not in Mode.__members__.values():
-        raise FileRefused("mode", f"{mode!r} is not supported. The modes are {', '.join(Mode)}.")
+    mode = head.get("mode", ImportMode.REPLACE.value)
+    if mode not in ImportMode.__members__.values():
+        raise FileRefused("mode", f"{mode!r} is not supported. The modes are {', '.join(ImportMode)}.")
     rows_by_table = _list_tables(tables, lines)
     checksum, ancestors = _read_ancestry(head.get("ancestry"))
     is_whole = tables.keys() == ROW_TYPE_OF.keys() and checksum == _compute_checksum(tables)
     return Document(
         rows_by_table,
-        Mode(mode),
+        ImportMode(mode),
         notes,
         base=_read_base(head.get("base")),
         ancestors=ancestors,

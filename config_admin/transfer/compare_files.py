@@ -6,7 +6,7 @@ from pathlib import Path
 from config_admin.releases import diff
 from config_admin.releases.tree import RowDifference
 from config_admin.transfer.base_release import apply_rows
-from config_admin.transfer.document import Document, FileRefused, Mode
+from config_admin.transfer.document import Document, FileRefused, ImportMode
 from config_admin.transfer.files import read_file
 from config_admin.transfer.import_plan import load_contents
 from config_admin.transfer.natural_keys import Contents
@@ -41,7 +41,7 @@ def _get_rows(side: Contents | Document, contents: Contents) -> Contents:
     """
     if not isinstance(side, Document):
         return side
-    placed = match_rows(replace(side, mode=Mode.REPLACE), contents, fresh_ids(side, contents))
+    placed = match_rows(replace(side, mode=ImportMode.REPLACE), contents, fresh_ids(side, contents))
     for where, finding in placed.refused:
         raise FileRefused(where, f"{finding.field}: {finding.message}")
     return apply_rows(contents, placed.wanted)

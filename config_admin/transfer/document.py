@@ -66,7 +66,7 @@ def check_value_count(name: str, data: bytes) -> None:
             raise FileRefused(name, f"has more than {MOST_VALUES} values. Split it by tables.")
 
 
-class Mode(StrEnum):
+class ImportMode(StrEnum):
     """How the rows of a file are matched with existing rows."""
 
     #: The tables of the file become what it says: rows that it does not have are deleted.
@@ -139,7 +139,7 @@ class Document:
     """All rows of a file. A table that is named and has no rows is emptied by a replacing import."""
 
     tables: Mapping[str, Sequence[FileRow]]
-    mode: Mode = Mode.REPLACE
+    mode: ImportMode = ImportMode.REPLACE
     notes: Sequence[Note] = field(default=())
     #: The release that the file was exported from, if it says so.
     base: BaseRelease | None = None

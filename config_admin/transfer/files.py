@@ -18,7 +18,7 @@ from config_admin.transfer.document import (
     Document,
     FileRefused,
     FileRow,
-    Mode,
+    ImportMode,
     Note,
     check_value_count,
 )
@@ -86,7 +86,7 @@ def read_bytes(
     if undouble_backslashes:
         document = _change_rows(document, _undouble_backslashes, _UNDOUBLED)
     document = replace(document, merges=merge and not overwrite, overwrites=overwrite)
-    return replace(document, mode=Mode(mode)) if mode else document
+    return replace(document, mode=ImportMode(mode)) if mode else document
 
 
 def _read_document(name: str, data: bytes) -> Document:

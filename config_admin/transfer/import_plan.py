@@ -16,9 +16,9 @@ from config_admin.releases.queries import manifest_of
 from config_admin.releases.restore_rows import check_restored_rows
 from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import find_working_copy
-from config_admin.transfer.ancestry import Base, find_base, read_contents
+from config_admin.transfer.ancestry import MergeBase, find_base, read_contents
 from config_admin.transfer.base_release import apply_rows, find_lost_changes, find_taken_back, merge_rows
-from config_admin.transfer.document import Document, Mode
+from config_admin.transfer.document import Document, ImportMode
 from config_admin.transfer.natural_keys import Contents
 from config_admin.transfer.row_matching import MatchedRows, fresh_ids, match_rows
 from config_admin.transfer.stranded import Stranded, find_stranded_conversations
@@ -51,7 +51,7 @@ class LocatedFinding:
 
 
 @dataclass
-class Plan:
+class ImportPlan:
     document: Document
     #: The release of the check.
     config_version: int
@@ -62,7 +62,7 @@ class Plan:
     #: Errors of the rows that are left out with `rest`.
     left_out: list[LocatedFinding] = field(default_factory=list)
     #: What the file is based on, if the configuration has changed since.
-    base: Base | None = None
+    base: MergeBase | None = None
     #: True when the file names a base that is not known here, and nobody chose to overwrite what is here.
     is_foreign: bool = False
     #: The content of the file, if it is not that of the configuration after the import.
@@ -82,7 +82,7 @@ class Plan:
     @property
     def brings_all(self) -> bool:
         """True when the import takes over a whole configuration as it was exported."""
-        return self.document.is_whole_export and self.document.mode is Mode.REPLACE and not self.left_out
+        return self.document.is_whole_export and self.document.mode is ImportMode.REPLACE and not self.left_out
 
     @property
     def theirs(self) -> Contents:
@@ -112,7 +112,7 @@ def place_rows(document: Document) -> MatchedRows:
     return match_rows(document, existing, fresh_ids(document, existing, get_highest_id))
 
 
-def plan_import(document: Document, *, rest: bool = False, progress: Progress = ignore_progress) -> Plan:
+def plan_import(document: Document, *, rest: bool = False, progress: Progress = ignore_progress) -> ImportPlan:
     """The effect of importing a document on the configuration in force. Changes nothing.
 
     `rest`: rows with errors are left out, and the others are checked without them.
@@ -128,7 +128,7 @@ def plan_import(document: Document, *, rest: bool = False, progress: Progress = 
     else:
         placed = match_rows(document, existing, new_id, base)
     is_foreign = is_based and base is None and not document.overwrites
-    plan = Plan(
+    plan = ImportPlan(
         document, now.config_version, content_hash, existing, placed, base=base, is_foreign=is_foreign, merged=merged
     )
     unread = [
@@ -163,7 +163,7 @@ def get_highest_id(table: str) -> int:
     return max(highest or 0, in_drafts or 0)
 
 
-def _check_plan(plan: Plan, progress: Progress) -> None:
+def _check_plan(plan: ImportPlan, progress: Progress) -> None:
     """Run the save checks on the changed rows, in the resulting configuration."""
     wanted = plan.placed.wanted
     count = sum(row is not None for table in wanted.values() for row in table.values())
@@ -187,7 +187,7 @@ def _check_plan(plan: Plan, progress: Progress) -> None:
     plan.findings += [LocatedFinding(_locate_finding(plan, each), each) for each in errors]
 
 
-def _locate_finding(plan: Plan, finding: Finding) -> str:
+def _locate_finding(plan: ImportPlan, finding: Finding) -> str:
     """The place of the row of a finding in the file. A row that is not in the file has its name instead."""
     if not finding.table:
         return "The file"
@@ -209,7 +209,7 @@ def _find_limit_problems(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple
     ]
 
 
-def _find_removed_answers(plan: Plan) -> list[Finding]:
+def _find_removed_answers(plan: ImportPlan) -> list[Finding]:
     """A warning for each state of an intent that goes on whose last answer the import removes or switches off."""
     table = rows.Response.table
     answers, wanted = plan.existing[table], plan.placed.wanted.get(table, {})
@@ -238,7 +238,7 @@ def _get_scope(row: tree.Content) -> tuple[str, str]:
     return row["intent_code"], row["state_code"]
 
 
-def _drop_faulty_rows(plan: Plan) -> bool:
+def _drop_faulty_rows(plan: ImportPlan) -> bool:
     """Leave out the rows with errors. Returns False if there were none."""
     wanted, errors = plan.placed.wanted, plan.errors
     out = {(located.finding.table, located.finding.row) for located in errors}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from config_admin.releases.diff import RowDifferences
 from config_admin.releases.tree import Content
 from config_admin.transfer.apply_import import ImportResult
-from config_admin.transfer.import_plan import LocatedFinding, Plan
+from config_admin.transfer.import_plan import ImportPlan, LocatedFinding
 from config_admin.transfer.natural_keys import get_key
 from config_admin.transfer.stranded import Stranded
 from config_admin.validation.labels import column_label, describe_content, row_name, table_title
@@ -48,7 +48,7 @@ def serialize_result(done: ImportResult) -> dict[str, Json]:
     return {**serialize_plan(done.plan), "applied": done.is_applied, "release": release}
 
 
-def serialize_plan(plan: Plan) -> dict[str, Json]:
+def serialize_plan(plan: ImportPlan) -> dict[str, Json]:
     return {
         "configVersion": plan.config_version,
         "mode": plan.document.mode.value,
@@ -96,7 +96,7 @@ class ReportSection(NamedTuple):
     lines: Sequence[str]
 
 
-def list_sections(plan: Plan) -> list[ReportSection]:
+def list_sections(plan: ImportPlan) -> list[ReportSection]:
     """All that an import says besides the changed rows, in words."""
     warnings = [located for located in plan.findings if not located.finding.is_error]
     converted = [
@@ -121,7 +121,7 @@ def list_sections(plan: Plan) -> list[ReportSection]:
     return [section for section in sections if section.lines]
 
 
-def describe_plan(plan: Plan) -> Iterator[str]:
+def describe_plan(plan: ImportPlan) -> Iterator[str]:
     yield from describe_differences(plan.differences)
     for title, _, lines in list_sections(plan):
         yield f"{title} ({len(lines)})"

@@ -11,7 +11,7 @@ from django import forms
 from django.contrib.auth.models import Group, Permission
 from django.db.models import JSONField
 
-from config_admin.transfer.document import FileRow, Mode
+from config_admin.transfer.document import FileRow, ImportMode
 from convengine.engine.text.wording import did_you_mean
 from convengine.json_value import Json
 from convengine.server.api.admin import ApiKeyForm
@@ -124,7 +124,7 @@ def list_sections() -> Mapping[str, InstallationSection]:
 
 
 @dataclass(frozen=True)
-class Change:
+class EntryChange:
     """An entry that would be added, changed or removed."""
 
     section: InstallationSection
@@ -162,9 +162,9 @@ _Key = tuple[str, ...]
 class SectionPlan:
     """What a section of a file would change, and what is wrong with its entries."""
 
-    def __init__(self, title: str, entries: Sequence[FileRow], mode: Mode) -> None:
+    def __init__(self, title: str, entries: Sequence[FileRow], mode: ImportMode) -> None:
         self.title, self._section = title, list_sections()[title]
-        self.changes, self.problems = list[Change](), list[str]()
+        self.changes, self.problems = list[EntryChange](), list[str]()
         self._keys = {column: list_keys() for column, list_keys in (self._section.links or {}).items()}
         self._identity = (*self._section.within, self._section.name)
         #: The rows that are here, by what identifies them.
@@ -182,9 +182,9 @@ class SectionPlan:
             elif key:
                 self._plan_entry(entry, key)
                 named.add(key)
-        if mode is Mode.REPLACE:
+        if mode is ImportMode.REPLACE:
             gone = [row for key, same in self._rows.items() if key not in named for row in same]
-            self.changes += [Change(self._section, row, self.describe_row(row), None) for row in gone]
+            self.changes += [EntryChange(self._section, row, self.describe_row(row), None) for row in gone]
 
     def _read_key(self, entry: FileRow) -> _Key:
         """What identifies an entry; empty after a problem."""
@@ -221,7 +221,7 @@ class SectionPlan:
             return
         after = self.describe_row(form.instance, form.cleaned_data)
         if after != before:
-            self.changes.append(Change(self._section, form.instance, before, after, form))
+            self.changes.append(EntryChange(self._section, form.instance, before, after, form))
 
     def _check_shape(self, entry: FileRow) -> Iterator[str]:
         """A problem for each unknown column of an entry, for each linked name that does not exist, and for no list."""
@@ -287,7 +287,7 @@ def _encode_json(value: Any) -> Json:
 def export_sections() -> dict[str, Json]:
     exported: dict[str, Json] = {}
     for title, section in list_sections().items():
-        plan = SectionPlan(title, (), Mode.UPDATE)
+        plan = SectionPlan(title, (), ImportMode.UPDATE)
         entries = [plan.describe_row(row) for row in section.list_rows()]
         exported[title] = sorted(
             (

@@ -13,7 +13,7 @@ from django.db import models
 
 from config_admin.manual.tables import get_column_help
 from config_admin.releases.content import as_json
-from config_admin.transfer.document import SECTIONS, Mode
+from config_admin.transfer.document import SECTIONS, ImportMode
 from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.validation.columns import Reference, get_column_spec
 from config_admin.validation.labels import column_label, table_title
@@ -78,7 +78,7 @@ def build_bundle_schema() -> Json:
             "$schema": {"type": "string"},
             "format": {"const": "convengine-configuration"},
             "version": {"const": 1},
-            "mode": {"enum": [mode.value for mode in Mode], "description": "How an import matches the rows."},
+            "mode": {"enum": [mode.value for mode in ImportMode], "description": "How an import matches the rows."},
             "base": base,
             "tables": {"type": "object", "additionalProperties": False, "properties": tables},
             "ancestry": ancestry,

@@ -26,7 +26,7 @@ from config_admin.releases.change_set import get_content_hash
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
-from config_admin.transfer.document import Document, FileRefused, Mode
+from config_admin.transfer.document import Document, FileRefused, ImportMode
 from config_admin.transfer.files import (
     CONTENT_TYPES,
     CSV,
@@ -56,9 +56,9 @@ Work = Callable[[Progress], Outcome]
 SHOWN = 50
 _MODES = [
     ("", "As the file says, else the default of its format"),
-    (Mode.REPLACE.value, "Replace: the tables get exactly the rows of the file"),
-    (Mode.UPDATE.value, "Update: change or add the rows of the file, keep all others"),
-    (Mode.ADD.value, "Add: add the rows, with new numbers if theirs are already used"),
+    (ImportMode.REPLACE.value, "Replace: the tables get exactly the rows of the file"),
+    (ImportMode.UPDATE.value, "Update: change or add the rows of the file, keep all others"),
+    (ImportMode.ADD.value, "Add: add the rows, with new numbers if theirs are already used"),
 ]
 
 

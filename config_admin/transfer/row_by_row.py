@@ -11,8 +11,8 @@ from django.http import HttpRequest
 from config_admin.editing.confirmation import find_forbidden_rows
 from config_admin.releases.active import snapshots
 from config_admin.releases.restore_rows import compile_rows, lay_rows_over
-from config_admin.transfer.document import Document, Mode
-from config_admin.transfer.import_plan import Plan
+from config_admin.transfer.document import Document, ImportMode
+from config_admin.transfer.import_plan import ImportPlan
 from config_admin.transfer.natural_keys import get_key
 from config_admin.validation.common import list_fallbacks, report_last_fallback
 from config_admin.validation.draft import Draft, Finding, Severity
@@ -36,10 +36,10 @@ def limit_document(document: Document, request: HttpRequest) -> Document:
         table: [replace(row, values={k: v for k, v in row.values.items() if k != "created_at"}) for row in given]
         for table, given in document.tables.items()
     }
-    return replace(document, tables=tables, mode=Mode.UPDATE, judge=partial(_find_refused_changes, request))
+    return replace(document, tables=tables, mode=ImportMode.UPDATE, judge=partial(_find_refused_changes, request))
 
 
-def _find_refused_changes(request: HttpRequest, plan: Plan) -> Iterator[Finding]:
+def _find_refused_changes(request: HttpRequest, plan: ImportPlan) -> Iterator[Finding]:
     """An error for each change of a plan that the user could not make in the form of the row."""
     differences, numbered = plan.differences, plan.placed.numbered
     for table, pk, message in dict.fromkeys(find_forbidden_rows(request, differences)):
@@ -53,7 +53,7 @@ def _find_refused_changes(request: HttpRequest, plan: Plan) -> Iterator[Finding]
     yield from _find_refused_steps(plan)
 
 
-def _find_refused_steps(plan: Plan) -> Iterator[Finding]:
+def _find_refused_steps(plan: ImportPlan) -> Iterator[Finding]:
     """What is refused because of the stored row: the save checks of a plan only see the rows that it leads to."""
     now, world = snapshots.current(), describe_installation()
     for table, wanted in plan.placed.wanted.items():

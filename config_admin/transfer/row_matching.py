@@ -10,8 +10,8 @@ from django.utils import timezone
 from config_admin.releases import tree
 from config_admin.releases.blobs import canonical
 from config_admin.releases.content import as_json
-from config_admin.transfer.ancestry import Base
-from config_admin.transfer.document import Document, FileRow, Mode
+from config_admin.transfer.ancestry import MergeBase
+from config_admin.transfer.document import Document, FileRow, ImportMode
 from config_admin.transfer.natural_keys import (
     SCOPE,
     TOOL,
@@ -29,7 +29,7 @@ from config_admin.validation.labels import table_title
 from config_admin.validation.stored_columns import control_plane, kept_columns, key_of
 from convengine.engine.turn import rows
 from convengine.json_value import Json
-from convengine.server.interfaces.older_templates import Change, convert_row
+from convengine.server.interfaces.older_templates import ConvertedExpression, convert_row
 
 Content = dict[str, Json]
 #: Returns an id that no row of the table ever had.
@@ -47,14 +47,14 @@ class MatchedRows:
     #: Errors of rows that could not be matched, with their position.
     refused: list[tuple[str, Finding]] = field(default_factory=list)
     #: Converted older template forms, by table and key.
-    conversions: dict[tuple[str, Any], Sequence[Change]] = field(default_factory=dict)
+    conversions: dict[tuple[str, Any], Sequence[ConvertedExpression]] = field(default_factory=dict)
     #: Rows whose id is taken, with their new id: (table, id of the file) -> new id.
     renumbered: dict[tuple[str, int], int] = field(default_factory=dict)
     #: New rows whose number is not the file's choice, as (table, number).
     numbered: set[tuple[str, int]] = field(default_factory=set)
 
 
-def match_rows(document: Document, existing: Contents, new_id: NewId, base: Base | None = None) -> MatchedRows:
+def match_rows(document: Document, existing: Contents, new_id: NewId, base: MergeBase | None = None) -> MatchedRows:
     """Match all rows. `existing`: all rows of all tables. `base`: what the numbers of the file mean here."""
     placed = MatchedRows()
     codes = {get_natural_key(TOOL, row): pk for pk, row in existing[TOOL].items()}
@@ -93,7 +93,7 @@ class _Table:
         codes: dict[tuple[str, ...], Any],
         new_id: NewId,
         placed: MatchedRows,
-        base: Base | None,
+        base: MergeBase | None,
     ) -> None:
         self.table, self.document, self.existing, self.placed = table, document, existing, placed
         self.key, self.new_id, self.codes, self.base = key_of(table), new_id, codes, base
@@ -106,7 +106,7 @@ class _Table:
         self.is_named = get_key(table).is_unique
         self.by_name = {get_natural_key(table, row): pk for pk, row in existing.items()} if self.is_named else {}
         self.same: dict[bytes, list[Any]] = {}
-        if not self.is_named and (base or document.mode is Mode.ADD):
+        if not self.is_named and (base or document.mode is ImportMode.ADD):
             self.same = self._group_by_content(
                 {pk: row for pk, row in existing.items() if base is None or pk not in base.contents[table]}
             )
@@ -116,7 +116,7 @@ class _Table:
     def match_rows(self) -> None:
         """Match every row, and if the file replaces the table, delete the others."""
         read = list(self._read_rows())
-        if not self.is_named and self.document.mode is not Mode.ADD and self.document.matches_by_key:
+        if not self.is_named and self.document.mode is not ImportMode.ADD and self.document.matches_by_key:
             self.matches = self._match_by_key([values for _, values, _ in read])
         for number, (row, values, changes) in enumerate(read):
             try:
@@ -131,13 +131,13 @@ class _Table:
             content = self._complete_row(pk, values) | {self.key: pk}
             if not tree.has_same_text(content, self.existing.get(pk)):
                 self.wanted[pk] = content
-        if self.document.mode is Mode.REPLACE:
+        if self.document.mode is ImportMode.REPLACE:
             self.wanted |= {pk: None for pk in self.existing if pk not in self.taken | self.spared}
         self.wanted |= {pk: None for pk in self.document.deleted.get(self.table, ()) if pk in self.existing}
         if self.wanted:
             self.placed.wanted[self.table] = self.wanted
 
-    def _read_rows(self) -> Iterator[tuple[FileRow, Content, Sequence[Change]]]:
+    def _read_rows(self) -> Iterator[tuple[FileRow, Content, Sequence[ConvertedExpression]]]:
         """The readable rows of the file, with their values in today's forms."""
         for row in self.document.tables.get(self.table, ()):
             try:
@@ -218,7 +218,7 @@ class _Table:
                 raise self._refuse_row(
                     "OUT_OF_RANGE", self.key, f"{pk} is not valid. Numbers of rows are whole numbers from 1."
                 )
-            if self.document.mode is Mode.ADD:
+            if self.document.mode is ImportMode.ADD:
                 pk = self._match_foreign_row(pk, values, is_upsert=is_upsert)
             elif self.base and pk is not None:
                 pk = self._find_number(pk, values)
@@ -295,7 +295,7 @@ class _Table:
         for name, column in kept_columns(self.table).items():
             if name in values:
                 content[name] = values[name]
-            elif before is not None and (self.document.mode is not Mode.REPLACE or name == "created_at"):
+            elif before is not None and (self.document.mode is not ImportMode.REPLACE or name == "created_at"):
                 content[name] = before[name]
             else:
                 content[name] = self.now if name == "created_at" else get_default(column)

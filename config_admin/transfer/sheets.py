@@ -22,7 +22,7 @@ from config_admin.transfer.document import (
     Document,
     FileRefused,
     FileRow,
-    Mode,
+    ImportMode,
     locate_row,
     read_all,
 )
@@ -77,7 +77,7 @@ def read_tables(name: str, sheets: Sequence[tuple[str, Sequence[Line]]]) -> Docu
     if len(bases) > 1:
         raise FileRefused(name, "has sheets of different exports. Import them one after the other.")
     rows = {table: rows for table, (rows, _) in tables.items()}
-    return Document(rows, Mode.UPDATE, base=next(iter(bases), None))
+    return Document(rows, ImportMode.UPDATE, base=next(iter(bases), None))
 
 
 def write_csv(contents: Contents, table: str, base: BaseRelease | None = None) -> bytes:

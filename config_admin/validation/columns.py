@@ -18,7 +18,7 @@ from config_admin.validation.relations import UNREADABLE, as_json
 from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean, join_alternatives
-from convengine.engine.turn.enums import Word
+from convengine.engine.turn.enums import Vocabulary
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
@@ -44,7 +44,7 @@ class Reference(StrEnum):
     ACTION_VALUE = "action value"
 
 
-class Problem(NamedTuple):
+class ColumnProblem(NamedTuple):
     """The finding for a value that the declaration refuses. `{value}`, `{words}` and `{hint}` are filled in."""
 
     code: str
@@ -56,7 +56,7 @@ class Bounds(NamedTuple):
 
     minimum: int
     maximum: int
-    problem: Problem
+    problem: ColumnProblem
     is_whole: bool = True
 
 
@@ -81,7 +81,7 @@ class NaturalKey:
     ignores_case: bool = False
 
 
-UNKNOWN_WORD = Problem("CHOICE_UNKNOWN", "Choose {one_of}.{hint}")
+UNKNOWN_WORD = ColumnProblem("CHOICE_UNKNOWN", "Choose {one_of}.{hint}")
 
 
 @dataclass(frozen=True)
@@ -89,26 +89,26 @@ class ColumnSpec:
     """The declaration of a column, in addition to its Django field."""
 
     #: The words that the column may hold, and what is said of another; None where the table judges that itself.
-    vocabulary: type[Word] | None = None
-    unknown: Problem | None = UNKNOWN_WORD
+    vocabulary: type[Vocabulary] | None = None
+    unknown: ColumnProblem | None = UNKNOWN_WORD
     #: The attribute of the installation with further words: accepted, but not offered.
     accepted: str = ""
     #: What the value names, and the reserved codes that it may be instead.
     reference: Reference | None = None
     reserved: tuple[str, ...] = ()
     #: What is said of a reserved code that it may not be, or of none.
-    refused: Problem | None = None
+    refused: ColumnProblem | None = None
     #: The column whose value decides which suggestions fit.
     depends_on: str = ""
     #: What is said of a blank value; None where it may be blank.
-    required: Problem | None = None
+    required: ColumnProblem | None = None
     #: What is warned of a blank value.
-    recommended: Problem | None = None
+    recommended: ColumnProblem | None = None
     #: The range of a number.
     bounds: Bounds | None = None
     #: The top level of a JSON document, and what is said of another.
     shape: type | None = None
-    misshapen: Problem | None = None
+    misshapen: ColumnProblem | None = None
     #: The language of its code editor.
     language: str | LanguageByWord = ""
     #: True for a text that is no prose, such as a name or a path.
@@ -186,7 +186,7 @@ def _check_value(draft: Draft[Any], name: str, spec: ColumnSpec) -> Iterator[Fin
     yield from _check_code(draft, name, spec)
 
 
-def _check_word(draft: Draft[Any], name: str, spec: ColumnSpec, unknown: Problem) -> Iterator[Finding]:
+def _check_word(draft: Draft[Any], name: str, spec: ColumnSpec, unknown: ColumnProblem) -> Iterator[Finding]:
     words, value = list(spec.vocabulary or ()), getattr(draft.row, name)
     word = code(str(value or ""))
     accepted = getattr(draft.world, spec.accepted) if spec.accepted else ()

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from convengine.engine.rules import vocabulary
 from convengine.engine.rules.actions.contract import COMPUTED, REMOVED, ActionValueError, Write
 from convengine.engine.rules.actions.copies import DEFAULT_KEY
-from convengine.engine.rules.conditions.nodes import Comparison, Condition, Field, Group, Literal, Path
+from convengine.engine.rules.conditions.nodes import Comparison, Condition, ConditionField, Group, Literal, Path
 from convengine.engine.rules.conditions.operators import Operator
 from convengine.engine.rules.conditions.rule import UNREADABLE, read_condition
 from convengine.engine.text.compare import code
@@ -44,9 +44,9 @@ def _list_equalities(condition: Condition) -> Iterator[tuple[str, str]]:
         case Group(combinator, False, members) if combinator == "and" or len(members) == 1:
             for member in members:
                 yield from _list_equalities(member)
-        case Comparison(Path() | Field() as operand, Operator("==" | "is" | "="), Literal(value)):
+        case Comparison(Path() | ConditionField() as operand, Operator("==" | "is" | "="), Literal(value)):
             # As text: a number and its text are equal in a path.
-            yield f"@.{operand}" if isinstance(operand, Field) else str(operand), str(value)
+            yield f"@.{operand}" if isinstance(operand, ConditionField) else str(operand), str(value)
 
 
 def list_params(rule: rows.Rule) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ _WORDS = ("if", "elif", "else", "endif", "for", "endfor", "set", "endset", "with
 _CLOSING = {"end of print statement": "}}", "end of statement block": "%}"}
 
 
-class Fault(NamedTuple):
+class TemplateFault(NamedTuple):
     """A sentence about the fault, without its end; the faulty text, if it has one; and a hint."""
 
     sentence: str
@@ -95,47 +95,49 @@ def _format_position(text: str, offset: int) -> str:
     return f"Line {line}, column {column}"
 
 
-def _read_reason(reason: str) -> Fault:
+def _read_reason(reason: str) -> TemplateFault:
     for pattern, build in _REASONS.items():
         if match := re.search(pattern, reason):
             return build(match)
-    return Fault(reason.rstrip("."))
+    return TemplateFault(reason.rstrip("."))
 
 
-def _report_unclosed(word: str) -> Fault:
-    return Fault(f"{{% {word} %}} is not closed", hint=f" Add {{% end{word} %}}.", is_unclosed=True)
+def _report_unclosed(word: str) -> TemplateFault:
+    return TemplateFault(f"{{% {word} %}} is not closed", hint=f" Add {{% end{word} %}}.", is_unclosed=True)
 
 
-def _report_unexpected(expected: str, word: str) -> Fault:
+def _report_unexpected(expected: str, word: str) -> TemplateFault:
     closing = _CLOSING.get(expected)
     if word in _CLOSING:
-        return Fault(f"{expected} is missing before {_CLOSING[word]}")
+        return TemplateFault(f"{expected} is missing before {_CLOSING[word]}")
     hint = f" Write {closing} before it, or an operator." if closing else f" Expected: {expected}."
-    return Fault(f"“{word}” is not expected here", word, hint)
+    return TemplateFault(f"“{word}” is not expected here", word, hint)
 
 
-def _report_unknown_tag(word: str) -> Fault:
+def _report_unknown_tag(word: str) -> TemplateFault:
     opener = word.removeprefix("end")
     if opener != word and opener in _BLOCKS:
-        return Fault(f"{{% {word} %}} closes nothing", word, f" {{% {opener} … %}} is missing before it.")
+        return TemplateFault(f"{{% {word} %}} closes nothing", word, f" {{% {opener} … %}} is missing before it.")
     if word in _WORDS:
-        return Fault(f"{{% {word} %}} is not expected here", word)
-    return Fault(f"there is no tag {word}", word, did_you_mean(word, _WORDS))
+        return TemplateFault(f"{{% {word} %}} is not expected here", word)
+    return TemplateFault(f"there is no tag {word}", word, did_you_mean(word, _WORDS))
 
 
-def _report_unknown(noun: str, name: str, known: Iterator[str] | frozenset[str] | Mapping[str, object]) -> Fault:
-    return Fault(f"there is no {noun} {name}", name, did_you_mean(name, known))
+def _report_unknown(
+    noun: str, name: str, known: Iterator[str] | frozenset[str] | Mapping[str, object]
+) -> TemplateFault:
+    return TemplateFault(f"there is no {noun} {name}", name, did_you_mean(name, known))
 
 
 #: The parser's reasons, and the same in words of the page.
-_REASONS: Mapping[str, Callable[[re.Match[str]], Fault]] = {
+_REASONS: Mapping[str, Callable[[re.Match[str]], TemplateFault]] = {
     r"nesting mistake.*innermost block that needs to be closed is '(\w+)'": lambda match: _report_unclosed(match[1]),
     r"end of template\. .*innermost block that needs to be closed is '(\w+)'": lambda match: _report_unclosed(match[1]),
-    r"unexpected end of template, expected '(.+?)'": lambda match: Fault(
+    r"unexpected end of template, expected '(.+?)'": lambda match: TemplateFault(
         f"{_CLOSING.get(match[1], match[1])} is missing"
     ),
     r"expected token '(.+?)', got '(.+?)'": lambda match: _report_unexpected(match[1], match[2]),
-    r"Expected an expression, got '(.+?)'": lambda match: Fault(
+    r"Expected an expression, got '(.+?)'": lambda match: TemplateFault(
         f"a name or a value is missing before {_CLOSING.get(match[1], match[1])}"
     ),
     r"Encountered unknown tag '(\w+)'": lambda match: _report_unknown_tag(match[1]),
@@ -143,17 +145,19 @@ _REASONS: Mapping[str, Callable[[re.Match[str]], Fault]] = {
     r"No test named '(.+?)'": lambda match: _report_unknown("test", match[1], _SANDBOX.tests),
     r"there is no function (\S+)": lambda match: _report_unknown("function", match[1], FUNCTIONS),
     r"there is no method (\S+)": lambda match: _report_unknown("method", match[1], METHOD_NAMES),
-    r"^(\S+) is not available in templates": lambda match: Fault(f"{match[1]} is not available in templates", match[1]),
-    r"unexpected '}'": lambda match: Fault("}} is missing"),
-    r"unexpected '(.+?)'": lambda match: Fault(f"“{match[1]}” is not expected here", match[1]),
-    r"unexpected char (?:\"'\"|'\"')": lambda match: Fault("a quotation mark has no partner"),
-    r"unexpected char '(.+?)'": lambda match: Fault(f"“{match[1]}” is not expected here", match[1]),
-    r"Missing end of comment": lambda match: Fault("#} is missing"),
+    r"^(\S+) is not available in templates": lambda match: TemplateFault(
+        f"{match[1]} is not available in templates", match[1]
+    ),
+    r"unexpected '}'": lambda match: TemplateFault("}} is missing"),
+    r"unexpected '(.+?)'": lambda match: TemplateFault(f"“{match[1]}” is not expected here", match[1]),
+    r"unexpected char (?:\"'\"|'\"')": lambda match: TemplateFault("a quotation mark has no partner"),
+    r"unexpected char '(.+?)'": lambda match: TemplateFault(f"“{match[1]}” is not expected here", match[1]),
+    r"Missing end of comment": lambda match: TemplateFault("#} is missing"),
     r"Missing end of raw": lambda match: _report_unclosed("raw")._replace(is_unclosed=False),
 }
 
 
-def _locate(text: str, fault: Fault, line_start: int) -> int:
+def _locate(text: str, fault: TemplateFault, line_start: int) -> int:
     """The offset of the fault: of its text in the faulty tag, of that tag, or of the block that is not closed.
 
     Else `line_start`, for a fault that no beginning of the template has.
@@ -166,7 +170,7 @@ def _locate(text: str, fault: Fault, line_start: int) -> int:
     return tags[index].find(fault.text) if index < len(tags) else line_start
 
 
-def _find_fault(beginning: str, tags: Iterable[_Tag]) -> Fault | None:
+def _find_fault(beginning: str, tags: Iterable[_Tag]) -> TemplateFault | None:
     """The fault of a beginning of a template with these tags, once its open blocks are closed. None if it is valid."""
     open_tags = _list_open_tags(tag for tag in tags if tag.end <= len(beginning))
     try:

@@ -28,12 +28,12 @@ _ROWS_WITH_TEXTS: tuple[type[Row], ...] = (
 _REACHED = "Leads to its state"
 
 
-class Use(NamedTuple):
+class RowUse(NamedTuple):
     how: str
     row: Row
 
 
-def list_uses(snapshot: Snapshot, row: Row) -> list[Use]:
+def list_uses(snapshot: Snapshot, row: Row) -> list[RowUse]:
     """What uses a stored row, without itself, each row once per kind of use."""
     finder = _FINDERS.get(type(row))
     named = finder(snapshot, row) if finder else ()
@@ -41,54 +41,54 @@ def list_uses(snapshot: Snapshot, row: Row) -> list[Use]:
     return [use for (_, table, pk), use in uses.items() if (table, pk) != (row.table, row.pk)]
 
 
-def _find_uses_of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[Use]:
+def _find_uses_of_intent(snapshot: Snapshot, row: rows.Intent) -> Iterator[RowUse]:
     intent = code(row.intent_code)
     for reference in find_references(snapshot, row):
         if isinstance(reference, rows.Classifier):
-            yield Use("Leads to it", reference)
+            yield RowUse("Leads to it", reference)
         elif code(getattr(reference, "intent_code", "")) == intent:
-            yield Use("Belongs to it", reference)
+            yield RowUse("Belongs to it", reference)
         else:
-            yield Use("Resets with it" if isinstance(reference, rows.Config) else "Changes to it", reference)
+            yield RowUse("Resets with it" if isinstance(reference, rows.Config) else "Changes to it", reference)
 
 
-def _find_uses_of_tool(snapshot: Snapshot, row: rows.Tool) -> Iterator[Use]:
+def _find_uses_of_tool(snapshot: Snapshot, row: rows.Tool) -> Iterator[RowUse]:
     name = row.tool_code.strip()
     for reference in find_references(snapshot, row):
-        yield Use("Calls it" if isinstance(reference, rows.DirectTool) else "Shows its progress", reference)
+        yield RowUse("Calls it" if isinstance(reference, rows.DirectTool) else "Shows its progress", reference)
     for kind in (rows.DbTool, rows.HttpTool):
         if behind := snapshot.row(kind, row.tool_id):
-            yield Use("Runs it", behind)
+            yield RowUse("Runs it", behind)
     yield from _find_mentions(
         "Refers to it", snapshot, _build_word_pattern(name), (rows.Rule, rows.PromptTemplate, rows.Planner)
     )
     yield from _find_settings(snapshot, name)
 
 
-def _find_uses_of_server(snapshot: Snapshot, row: rows.McpServer) -> Iterator[Use]:
+def _find_uses_of_server(snapshot: Snapshot, row: rows.McpServer) -> Iterator[RowUse]:
     begun = rf"(?<![\w.])mcp\.{re.escape(row.name.strip())}\."
     kinds = (rows.Rule, rows.DirectTool, rows.PromptTemplate, rows.Planner, rows.Verbose)
     yield from _find_mentions("Refers to a tool of it", snapshot, begun, kinds)
 
 
-def _find_uses_of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[Use]:
+def _find_uses_of_tool_kind(snapshot: Snapshot, row: Any) -> Iterator[RowUse]:
     if tool := snapshot.row(rows.Tool, row.tool_id):
-        yield Use("Is the tool", tool)
+        yield RowUse("Is the tool", tool)
         yield from _find_uses_of_tool(snapshot, tool)
 
 
-def _find_uses_of_rule(snapshot: Snapshot, row: rows.Rule) -> Iterator[Use]:
-    return (Use("Shows a text when it applies", reference) for reference in find_references(snapshot, row))
+def _find_uses_of_rule(snapshot: Snapshot, row: rows.Rule) -> Iterator[RowUse]:
+    return (RowUse("Shows a text when it applies", reference) for reference in find_references(snapshot, row))
 
 
-def _find_uses_of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[Use]:
+def _find_uses_of_action(snapshot: Snapshot, row: rows.PendingAction) -> Iterator[RowUse]:
     yield from _find_mentions(
         "Refers to it", snapshot, _build_word_pattern(row.action_key), (rows.Rule, rows.Response, rows.PromptTemplate)
     )
     yield from _find_settings(snapshot, row.action_key)
 
 
-def _find_uses_of_form(snapshot: Snapshot, row: rows.OutputSchema) -> Iterator[Use]:
+def _find_uses_of_form(snapshot: Snapshot, row: rows.OutputSchema) -> Iterator[RowUse]:
     names = relations.get_properties(row.json_schema)
     if names:
         yield from _find_mentions(
@@ -96,18 +96,18 @@ def _find_uses_of_form(snapshot: Snapshot, row: rows.OutputSchema) -> Iterator[U
         )
 
 
-def _find_uses_of_container(snapshot: Snapshot, row: rows.ContainerConfig) -> Iterator[Use]:
+def _find_uses_of_container(snapshot: Snapshot, row: rows.ContainerConfig) -> Iterator[RowUse]:
     pattern = _build_name_pattern([row.input_param_name])
     yield from _find_mentions("Uses its data", snapshot, pattern, _ROWS_WITH_TEXTS, intent=row.intent_code)
 
 
-def _find_uses_of_template(snapshot: Snapshot, row: rows.PromptTemplate) -> Iterator[Use]:
+def _find_uses_of_template(snapshot: Snapshot, row: rows.PromptTemplate) -> Iterator[RowUse]:
     for response in relations.find_rows_sharing_scope(snapshot, rows.Response, row.intent_code, row.state_code):
         if code(response.response_type) == "DERIVED" and code(response.output_format) == code(row.response_type):
-            yield Use("May be written with it", response)
+            yield RowUse("May be written with it", response)
 
 
-_FINDERS: Mapping[type[Row], Callable[[Snapshot, Any], Iterator[Use]]] = {
+_FINDERS: Mapping[type[Row], Callable[[Snapshot, Any], Iterator[RowUse]]] = {
     rows.Intent: _find_uses_of_intent,
     rows.Tool: _find_uses_of_tool,
     rows.DbTool: _find_uses_of_tool_kind,
@@ -136,32 +136,32 @@ def _build_name_pattern(names: Iterable[str]) -> str:
 
 def _find_mentions(
     how: str, snapshot: Snapshot, pattern: str, kinds: Iterable[type[Row]], *, intent: str = ANY
-) -> Iterator[Use]:
+) -> Iterator[RowUse]:
     regex = re.compile(pattern, re.IGNORECASE)
     for kind in kinds:
         for row, texts, _ in list_row_texts(snapshot, kind):
             if not relations.scope_fits(code(getattr(row, "intent_code", ANY)), code(intent)):
                 continue
             if any(regex.search(text) for name, text in texts.items() if name not in list_prose_columns(row.table)):
-                yield Use(how, row)
+                yield RowUse(how, row)
 
 
-def _find_settings(snapshot: Snapshot, name: str) -> Iterator[Use]:
+def _find_settings(snapshot: Snapshot, name: str) -> Iterator[RowUse]:
     """Settings with a value for this one alone, and the list of what may follow it."""
     for row in snapshot.rows(rows.Config):
         qualifier = row.config_key.partition(".")[2].strip()
         if qualifier.upper() == name.strip().upper():
-            yield Use("Has its own setting", row)
+            yield RowUse("Has its own setting", row)
         elif code(row.config_key) == ALLOWED_NEXT.key and re.search(
             _build_word_pattern(name), row.config_value, re.IGNORECASE
         ):
-            yield Use("Allows moves from it", row)
+            yield RowUse("Allows moves from it", row)
 
 
 # --- what leads to the scope ------------------------------------------------------------------------------------
 
 
-def _find_rows_leading_to(snapshot: Snapshot, row: Row) -> Iterator[Use]:
+def _find_rows_leading_to(snapshot: Snapshot, row: Row) -> Iterator[RowUse]:
     """Rules, phrases and edges that lead to the state of a row, if it has one."""
     state = code(row.from_state if isinstance(row, rows.StateEdge) else getattr(row, "state_code", ""))
     intent = code(getattr(row, "intent_code", ANY))
@@ -169,13 +169,13 @@ def _find_rows_leading_to(snapshot: Snapshot, row: Row) -> Iterator[Use]:
         return
     for rule in relations.index_rows(snapshot, rows.Rule, get_target_state).get(state, ()):
         if relations.scope_fits(code(rule.intent_code), intent) or code(rule.intent_code) == UNKNOWN:
-            yield Use(_REACHED, rule)
+            yield RowUse(_REACHED, rule)
     for classifier in relations.index_rows(snapshot, rows.Classifier, _get_own_state).get(state, ()):
         if relations.scope_fits(code(classifier.intent_code), intent):
-            yield Use(_REACHED, classifier)
+            yield RowUse(_REACHED, classifier)
     for edge in relations.index_rows(snapshot, rows.StateEdge, _get_end_state).get(state, ()):
         if relations.scope_fits(code(edge.intent_code), intent):
-            yield Use("Allows the move to its state", edge)
+            yield RowUse("Allows the move to its state", edge)
 
 
 def _get_own_state(row: rows.Classifier) -> str:

@@ -54,8 +54,8 @@ from convengine.server.deployment import conf
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.interfaces.turn_reports import (
     MessageGroup,
+    RateVerdict,
     ReleaseEffect,
-    Verdict,
     WeekRate,
     WeekSummary,
     turn_reports,
@@ -415,7 +415,7 @@ def _show_releases(home: _Home) -> Iterator[Notice]:
 
 def _describe_effect(effect: ReleaseEffect) -> str:
     """What a release did to the rates, in a few words."""
-    unclear = (Verdict.SAME, Verdict.TOO_FEW)
+    unclear = (RateVerdict.SAME, RateVerdict.TOO_FEW)
     if clear := [rate for rate in effect.rates if rate.verdict not in unclear]:
         return ", ".join(
             f"{rate.verdict.value.capitalize()}: {rate.label} "
@@ -424,12 +424,12 @@ def _describe_effect(effect: ReleaseEffect) -> str:
         )
     if effect.shifts:
         return f"Messages moved between intents: {', '.join(shift.intent for shift in effect.shifts[:MOST_SHIFTS])}"
-    if effect.rates[0].verdict is Verdict.TOO_FEW:
+    if effect.rates[0].verdict is RateVerdict.TOO_FEW:
         return f"Too few turns to say ({effect.turns})"
     return "No clear difference"
 
 
-class Step(NamedTuple):
+class ShownFirstStep(NamedTuple):
     """A first step on the page."""
 
     label: str
@@ -440,7 +440,7 @@ class Step(NamedTuple):
     is_next: bool = False
 
 
-def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
+def _list_first_steps(request: HttpRequest, home: _Home) -> list[ShownFirstStep]:
     """What a new analyst does, each with whether it is done; empty for users who dismissed the list.
 
     Where there is no intent yet, the first flow comes first.
@@ -459,25 +459,25 @@ def _list_first_steps(request: HttpRequest, home: _Home) -> list[Step]:
     undo = "Each change is a release. Its page shows what it changed, and undoes it."
     undone = _select_releases_of(user).filter(origin__in=(Origin.REVERT, Origin.ROLLBACK))
     steps = {
-        "ce_sessions.try_conversation": Step(
+        "ce_sessions.try_conversation": ShownFirstStep(
             "Talk to the bot",
             reverse("admin:audit_ceaudit_simulate"),
             "Send it messages, as a user does.",
             FirstStep.TRY in noted,
         ),
-        "ce_sessions.view_ceconversationhistory": Step(
+        "ce_sessions.view_ceconversationhistory": ShownFirstStep(
             "Ask why",
             reverse("config_admin_last_turn"),
             "Open a turn: it says which rows decided, and why the others did not.",
             FirstStep.WHY in noted,
         ),
-        "config_admin.change_ceresponse": Step("Change an answer", answers, change, last is not None),
-        "config_admin.view_cerelease": Step(
+        "config_admin.change_ceresponse": ShownFirstStep("Change an answer", answers, change, last is not None),
+        "config_admin.view_cerelease": ShownFirstStep(
             "Undo your change", release_url(last) if last else releases, undo, last is not None and undone.exists()
         ),
     }
     text = "Say what users want, what to ask them, and what to answer."
-    flow = Step("Start a flow", start, text, first is not None and _has_added_intent(user))
+    flow = ShownFirstStep("Start a flow", start, text, first is not None and _has_added_intent(user))
     allowed = [step for right, step in steps.items() if may(right)]
     has_intents = get_editor_context(request).snapshot.enabled_rows(rows.Intent)
     ordered = [*allowed, flow] if has_intents else [flow, *allowed]

@@ -19,7 +19,7 @@ from convengine.engine.turn.scope import ANY, BUILT_IN_STATES, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 
 
-class Mark(StrEnum):
+class MapMark(StrEnum):
     """A remark about a state or a move."""
 
     UNREACHABLE = "UNREACHABLE"
@@ -31,13 +31,16 @@ class Mark(StrEnum):
 
 
 #: The label and the sentence of a mark.
-WORDS: Mapping[Mark, tuple[str, str]] = {
-    Mark.UNREACHABLE: ("unreachable", "No phrase, rule or state graph edge leads to this state."),
-    Mark.NO_ANSWER: ("no answer", "A turn that ends in this state has no answer and fails."),
-    Mark.ENDS: ("final state", "No rule leads to another state. This is fine for a final state."),
-    Mark.FORBIDDEN: ("not in the state graph", "The state graph does not allow this move, so the turn gets a warning."),
-    Mark.ROUND: ("loop", "These moves form a loop."),
-    Mark.UNTESTED: ("not tested", "No test plays this."),
+WORDS: Mapping[MapMark, tuple[str, str]] = {
+    MapMark.UNREACHABLE: ("unreachable", "No phrase, rule or state graph edge leads to this state."),
+    MapMark.NO_ANSWER: ("no answer", "A turn that ends in this state has no answer and fails."),
+    MapMark.ENDS: ("final state", "No rule leads to another state. This is fine for a final state."),
+    MapMark.FORBIDDEN: (
+        "not in the state graph",
+        "The state graph does not allow this move, so the turn gets a warning.",
+    ),
+    MapMark.ROUND: ("loop", "These moves form a loop."),
+    MapMark.UNTESTED: ("not tested", "No test plays this."),
 }
 
 
@@ -62,23 +65,23 @@ class Node:
     intent: str
     state: str = ""
     rows: tuple[Row, ...] = ()
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[MapMark, ...] = ()
 
 
 @dataclass
-class Move:
+class MapEdge:
     start: str
     end: str
     rows: list[Row] = field(default_factory=list)
     #: True while all its rows belong to every intent.
     is_shared: bool = True
-    marks: tuple[Mark, ...] = ()
+    marks: tuple[MapMark, ...] = ()
 
 
 @dataclass(frozen=True)
-class Chart:
+class StateMap:
     nodes: tuple[Node, ...]
-    moves: tuple[Move, ...]
+    moves: tuple[MapEdge, ...]
 
 
 START, ANYWHERE = "start", "anywhere"
@@ -88,12 +91,12 @@ _STATE_ROW_TYPES: tuple[type[Any], ...] = (
 )  # fmt: skip
 
 
-def make_intent_chart(snapshot: Snapshot, intent: str) -> Chart:
+def make_intent_chart(snapshot: Snapshot, intent: str) -> StateMap:
     """The states and moves of one intent; rules of every intent count if their state belongs to it."""
     return _ChartBuilder(snapshot, code(intent)).chart()
 
 
-def make_overview_chart(snapshot: Snapshot) -> Chart:
+def make_overview_chart(snapshot: Snapshot) -> StateMap:
     """Each intent as one node, with the phrases that lead to it and the rules between intents."""
     drawing = _ChartBuilder(snapshot, ANY)
     intents = [row for row in snapshot.enabled_rows(rows.Intent) if code(row.intent_code) not in (ANY, UNKNOWN)]
@@ -113,7 +116,7 @@ def make_overview_chart(snapshot: Snapshot) -> Chart:
             NodeKind.INTENT,
             key.removeprefix("intent:"),
             rows=own,
-            marks=() if key in reached else (Mark.UNREACHABLE,),
+            marks=() if key in reached else (MapMark.UNREACHABLE,),
         )
         for key, own in known.items()
     ]
@@ -121,7 +124,7 @@ def make_overview_chart(snapshot: Snapshot) -> Chart:
         Node(key, NodeKind.INTENT, key.removeprefix("intent:"))
         for key in sorted(drawing.list_named_states() - known.keys())
     ]
-    return Chart((*drawing.special(), *nodes, *others), drawing.mark_moves())
+    return StateMap((*drawing.special(), *nodes, *others), drawing.mark_moves())
 
 
 class _ChartBuilder:
@@ -130,15 +133,15 @@ class _ChartBuilder:
     def __init__(self, snapshot: Snapshot, intent: str) -> None:
         self._snapshot = snapshot
         self._intent = intent
-        self.moves: dict[tuple[str, str], Move] = {}
+        self.moves: dict[tuple[str, str], MapEdge] = {}
 
     def move(self, start: str, end: str, row: Row) -> None:
         """Add a row to the edge between two nodes."""
-        move = self.moves.setdefault((start, end), Move(start, end))
+        move = self.moves.setdefault((start, end), MapEdge(start, end))
         move.rows.append(row)
         move.is_shared = move.is_shared and self._intent != ANY and code(getattr(row, "intent_code", "")) == ANY
 
-    def chart(self) -> Chart:
+    def chart(self) -> StateMap:
         """The graph: states by name, then the intents that rules lead to."""
         states = list_states(self._snapshot, self._intent)
         for row in find_rows_of_intent(self._snapshot, rows.Classifier, self._intent):
@@ -153,7 +156,7 @@ class _ChartBuilder:
         silent = set(list_unanswered_states(self._snapshot, self._intent, resting))
         nodes = [self._build_node(state, silent) for state in all_states]
         turned = [Node(key, NodeKind.INTENT, key.removeprefix("intent:")) for key in named if key.startswith("intent:")]
-        return Chart((*self.special(), *nodes, *turned), self.mark_moves())
+        return StateMap((*self.special(), *nodes, *turned), self.mark_moves())
 
     def special(self) -> Iterator[Node]:
         """The nodes that are no states, if edges begin there."""
@@ -166,16 +169,16 @@ class _ChartBuilder:
         """The keys at either end of an edge that are states and intents."""
         return {key for ends in self.moves for key in ends} - {START, ANYWHERE}
 
-    def mark_moves(self) -> tuple[Move, ...]:
+    def mark_moves(self) -> tuple[MapEdge, ...]:
         """The edges, with marks for circles and for moves that the state graph forbids."""
         allowed = relations.list_edges(self._snapshot, self._intent)
         round_trips = _round_trips(self.moves)
         for ends, move in self.moves.items():
-            marks = [Mark.ROUND] if ends in round_trips else []
+            marks = [MapMark.ROUND] if ends in round_trips else []
             start, end = (key.removeprefix("state:") for key in ends)
             between_states = all(key.startswith("state:") for key in ends)
             if between_states and allowed and not relations.allows_move(allowed, start, end):
-                marks.append(Mark.FORBIDDEN)
+                marks.append(MapMark.FORBIDDEN)
             move.marks = tuple(marks)
         return tuple(self.moves.values())
 
@@ -201,11 +204,11 @@ class _ChartBuilder:
         key = _state_key(state)
         marks = []
         if not self._reaches(state):
-            marks.append(Mark.UNREACHABLE)
+            marks.append(MapMark.UNREACHABLE)
         if state in silent:
-            marks.append(Mark.NO_ANSWER)
+            marks.append(MapMark.NO_ANSWER)
         if not any(start == key and end != key for start, end in self.moves):
-            marks.append(Mark.ENDS)
+            marks.append(MapMark.ENDS)
         # The rows for exactly this state of the intent: answers, actions, prompts, forms, tools.
         own = [
             row
@@ -245,7 +248,7 @@ def _round_trips(ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
 MOST = 1500
 
 
-def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> tuple[Chart, str]:
+def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> tuple[StateMap, str]:
     """The drawing of intents from one on, in the order of their names, and the first intent of the next page.
 
     The latter is blank on the last page.
@@ -253,7 +256,7 @@ def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> t
     intents = _list_intents(snapshot)
     intents = intents[intents.index(code(begin)) if code(begin) in intents else 0 :]
     nodes: list[Node] = []
-    moves: list[Move] = []
+    moves: list[MapEdge] = []
     rest = ""
     for intent in intents:
         if len(nodes) >= most:
@@ -273,7 +276,7 @@ def make_state_chart(snapshot: Snapshot, begin: str = "", most: int = MOST) -> t
     # The intents that edges lead to and that are not drawn here: disabled, missing, or on another page.
     others = sorted({move.end for move in moves} - {node.key for node in nodes})
     linked = [Node(key, NodeKind.INTENT, key.removeprefix("intent:")) for key in others]
-    return Chart((*_mark_nodes(nodes, moves), *linked), tuple(moves)), rest
+    return StateMap((*_mark_nodes(nodes, moves), *linked), tuple(moves)), rest
 
 
 def _list_intents(snapshot: Snapshot) -> list[str]:
@@ -289,9 +292,9 @@ def _qualify_key(intent: str, key: str) -> str:
     return key if key.startswith("intent:") else f"{intent}/{key}"
 
 
-def _mark_nodes(nodes: list[Node], moves: list[Move]) -> Iterator[Node]:
+def _mark_nodes(nodes: list[Node], moves: list[MapEdge]) -> Iterator[Node]:
     """The nodes, with a mark for intents that no phrase and no rule leads to."""
     led_to = {move.end for move in moves} | {move.start for move in moves if move.start.startswith("intent:")}
     for node in nodes:
         is_lost = node.kind is NodeKind.INTENT and node.key not in led_to and node.intent not in (ANY, UNKNOWN)
-        yield replace(node, marks=(Mark.UNREACHABLE,)) if is_lost else node
+        yield replace(node, marks=(MapMark.UNREACHABLE,)) if is_lost else node

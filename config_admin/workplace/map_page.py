@@ -21,11 +21,11 @@ from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import UNCOUNTED, describe_row
 from config_admin.workplace.map_graph import (
     WORDS,
-    Chart,
-    Mark,
-    Move,
+    MapEdge,
+    MapMark,
     Node,
     NodeKind,
+    StateMap,
     make_intent_chart,
     make_overview_chart,
     make_state_chart,
@@ -47,7 +47,7 @@ class TestedMap:
     """A map on which everything that no test plays is marked."""
 
     __test__ = False
-    chart: Chart
+    chart: StateMap
     #: Of each row, state and move that a test can play: whether one does.
     is_played: Mapping[tuple[str, ...], bool]
     #: Tests that ran on this state of the configuration, and all tests.
@@ -57,19 +57,19 @@ class TestedMap:
     @property
     def unplayed_states(self) -> int:
         """How many boxes have the mark."""
-        return sum(Mark.UNTESTED in node.marks for node in self.chart.nodes)
+        return sum(MapMark.UNTESTED in node.marks for node in self.chart.nodes)
 
     @property
     def unplayed_moves(self) -> int:
         """How many arrows have the mark."""
-        return sum(Mark.UNTESTED in move.marks for move in self.chart.moves)
+        return sum(MapMark.UNTESTED in move.marks for move in self.chart.moves)
 
     def is_unplayed(self, row: Row) -> bool:
         """True for a row that a test could play, and none does."""
         return self.is_played.get(_get_key(row)) is False
 
 
-def _mark_untested(chart: Chart, snapshot: Snapshot) -> TestedMap:
+def _mark_untested(chart: StateMap, snapshot: Snapshot) -> TestedMap:
     """Mark the states and moves that the newest result of no test on this state reaches."""
     measured = measure_coverage(snapshot)
     is_played = {key: bool(item.scenarios) for key, item in measured.coverage.items.items()}
@@ -83,22 +83,22 @@ def _mark_untested(chart: Chart, snapshot: Snapshot) -> TestedMap:
         key = (STATES, code(node.intent), code(node.state))
         return [is_played[key]] if key in is_played else []
 
-    def list_known_rows(move: Move) -> list[bool]:
+    def list_known_rows(move: MapEdge) -> list[bool]:
         return [is_played[key] for row in move.rows if (key := _get_key(row)) in is_played]
 
     for move in chart.moves:
         if (known := list_known_rows(move)) and not any(known):
-            move.marks = (*move.marks, Mark.UNTESTED)
+            move.marks = (*move.marks, MapMark.UNTESTED)
 
     def is_unplayed(node: Node) -> bool:
         if known := list_known(node):
             return not any(known)
         # A state of rules for every intent is played only over a move that is.
-        ways = [Mark.UNTESTED in move.marks for move in chart.moves if move.end == node.key]
+        ways = [MapMark.UNTESTED in move.marks for move in chart.moves if move.end == node.key]
         return node.kind is NodeKind.STATE and bool(ways) and all(ways)
 
     nodes = tuple(
-        replace(node, marks=(*node.marks, Mark.UNTESTED)) if is_unplayed(node) else node for node in chart.nodes
+        replace(node, marks=(*node.marks, MapMark.UNTESTED)) if is_unplayed(node) else node for node in chart.nodes
     )
     return TestedMap(replace(chart, nodes=nodes), is_played, measured.ran, measured.total)
 
@@ -176,7 +176,7 @@ class _Map(NamedTuple):
     """The map that the address asks for."""
 
     title: str
-    chart: Chart
+    chart: StateMap
     #: The first intent of the next page of all states.
     rest: str = ""
     is_by_state: bool = False
@@ -206,11 +206,11 @@ def _serialize_map(
     return {"nodes": nodes, "moves": moves, "drawing": drawing, "marks": _count_marks(chart)}
 
 
-def _count_marks(chart: Chart) -> list[tuple[str, int]]:
+def _count_marks(chart: StateMap) -> list[tuple[str, int]]:
     """How often each mark occurs, without harmless ones."""
     marks = [mark for node in chart.nodes for mark in node.marks]
     marks += [mark for move in chart.moves for mark in move.marks]
-    wanted = (Mark.UNREACHABLE, Mark.NO_ANSWER, Mark.FORBIDDEN)
+    wanted = (MapMark.UNREACHABLE, MapMark.NO_ANSWER, MapMark.FORBIDDEN)
     return [(WORDS[mark][1], marks.count(mark)) for mark in wanted if mark in marks]
 
 
@@ -220,7 +220,7 @@ def _add_visits(nodes: Iterable[dict[str, Any]], traffic: IntentTraffic) -> None
     for node in nodes:
         if node["kind"] == NodeKind.STATE.value and (visit := visits.get(node["name"])):
             # Where a flow ends, nobody goes on.
-            is_final = Mark.ENDS.value in node["marks"]
+            is_final = MapMark.ENDS.value in node["marks"]
             node["traffic"] = f"{visit.entered} in" + ("" if is_final else f", {visit.losses} stopped")
             text = f"In {DAYS} days {visit.entered} turns entered this state"
             node["remarks"].append(f"{text}." if is_final else f"{text}; {visit.losses} conversations did not go on.")
@@ -267,7 +267,7 @@ def _serialize_node(
 
 def _serialize_move(
     request: HttpRequest,
-    move: Move,
+    move: MapEdge,
     names: Mapping[str, str],
     fired: Mapping[tuple[str, str], Any],
     tested: TestedMap | None,
@@ -294,7 +294,7 @@ def _serialize_rows(request: HttpRequest, members: Iterable[Row], tested: Tested
             "name": row_name(row.table, row.pk),
             "url": find_readable_url(request, row.table, row.pk),
             "text": describe_row(row)[0],
-            "note": WORDS[Mark.UNTESTED][0] if tested and tested.is_unplayed(row) else "",
+            "note": WORDS[MapMark.UNTESTED][0] if tested and tested.is_unplayed(row) else "",
         }
         for row in listed[:SPELLED]
     ]

@@ -98,7 +98,7 @@ class SettingLine:
         return " ".join((*parts, *(stored.row.config_key for stored in self.qualified))).lower()
 
 
-class Family(NamedTuple):
+class SettingsOfType(NamedTuple):
     type: str
     title: str
     lines: Sequence[SettingLine]
@@ -189,7 +189,7 @@ def _build_context(model_admin: Any, request: HttpRequest, edited: EditedSetting
     may = model_admin.has_change_permission(request) and model_admin.has_add_permission(request)
     return {
         "title": "Settings",
-        "families": [Family(type_, TITLES.get(type_, type_), list(members)) for type_, members in families],
+        "families": [SettingsOfType(type_, TITLES.get(type_, type_), list(members)) for type_, members in families],
         "shown": len(shown),
         "all": len(setting_lines),
         "strangers": [] if wanted or changed else list_unknown_settings(snapshot),

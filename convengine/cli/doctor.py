@@ -313,11 +313,11 @@ def _examine_broker() -> Iterator[DoctorFinding]:
 
 def _examine_models() -> Iterator[DoctorFinding]:
     from convengine.server import wiring
-    from convengine.server.model_clients.connections import ConnectionInvalid
+    from convengine.server.model_clients.connections import ModelConnectionInvalid
 
     try:
         connections: Sequence[Any] = wiring.models().all
-    except ConnectionInvalid:
+    except ModelConnectionInvalid:
         # The system checks say so.
         return
     if not connections:

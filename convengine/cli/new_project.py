@@ -33,7 +33,7 @@ _EXAMPLE = (*_CONTENT, NAME, "tests", "README.md")
 _SECRETS = {"CE_SECRET_KEY": partial(secrets.token_urlsafe, 48), "DATABASE_PASSWORD": partial(secrets.token_hex, 24)}
 
 
-class Refused(Exception):
+class ProjectRefused(Exception):
     """No project was made; the message says why."""
 
 
@@ -49,7 +49,7 @@ def init(arguments: Sequence[str]) -> int:
     folder = options.folder or Path(options.name)
     try:
         files = make_project(options.name, folder, empty=options.empty)
-    except (Refused, OSError) as problem:
+    except (ProjectRefused, OSError) as problem:
         print(f"No project was made: {problem}", file=sys.stderr)
         return 1
     print(
@@ -66,7 +66,7 @@ def make_project(name: str, folder: Path, *, empty: bool = False) -> list[Path]:
     """Write the files of a project, and return them. `empty`: without the example bot. Raises Refused and OSError."""
     package = name_package(name)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise Refused(f"{folder} exists and is not empty. Choose another name, or an empty folder.")
+        raise ProjectRefused(f"{folder} exists and is not empty. Choose another name, or an empty folder.")
     sources, made = _list_files("project"), []
     if empty:
         # An empty project has files of its own in place of the example's.
@@ -104,9 +104,9 @@ def name_package(name: str) -> str:
         hint = "Begin with a letter, and use letters, digits and '-'."
         if "/" in name:
             hint = "To name its place, use --folder."
-        raise Refused(f"{name!r} cannot be the name of a Python package. {hint}")
+        raise ProjectRefused(f"{name!r} cannot be the name of a Python package. {hint}")
     if package in ("tests", "scenarios", "flows", "var") or package in sys.stdlib_module_names or find_spec(package):
-        raise Refused(f"{package!r} is the name of another Python package. Choose another name.")
+        raise ProjectRefused(f"{package!r} is the name of another Python package. Choose another name.")
     return package
 
 

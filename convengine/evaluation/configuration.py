@@ -17,7 +17,7 @@ from convengine.evaluation.intents import decide_by, make_phrases, name_intents
 from convengine.evaluation.labelled import LabelledMessage
 from convengine.evaluation.measures import IntentOutcome, summarize_intents
 from convengine.evaluation.read import CorpusReader, EvaluationError
-from convengine.evaluation.read_score import Outcome, judge
+from convengine.evaluation.read_score import ReadOutcome, judge
 from convengine.files.json_text import read_json_or
 from convengine.json_value import Json
 
@@ -170,11 +170,13 @@ def _summarize_fields(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     for each in outcomes:
         counts[each["intent"], each["field"]][each["outcome"]] += 1
     total = sum(counts.values(), Counter())
-    values = total.total() - total[Outcome.INVENTED]
+    values = total.total() - total[ReadOutcome.INVENTED]
     fields: list[dict[str, Any]] = []
     for (intent, name), own in counts.items():
-        by_outcome = {outcome: own[outcome] for outcome in map(_name, Outcome)}
-        fields.append({"intent": intent, "field": name, "values": own.total() - own[Outcome.INVENTED], **by_outcome})
+        by_outcome = {outcome: own[outcome] for outcome in map(_name, ReadOutcome)}
+        fields.append(
+            {"intent": intent, "field": name, "values": own.total() - own[ReadOutcome.INVENTED], **by_outcome}
+        )
     return {
         "values": values,
         "taken": round(total[_TAKEN] / values, 4) if values else None,
@@ -183,5 +185,5 @@ def _summarize_fields(outcomes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _name(outcome: Outcome) -> str:
-    return _TAKEN if outcome is Outcome.RIGHT else outcome.value
+def _name(outcome: ReadOutcome) -> str:
+    return _TAKEN if outcome is ReadOutcome.RIGHT else outcome.value

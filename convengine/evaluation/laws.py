@@ -8,7 +8,7 @@ from convengine.engine.understanding.decide import KIND
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.free_text import RELATION, TEXT
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
+from convengine.engine.understanding.reading import Offered, Reading, RefusedText, Taken
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.understand import Understanding
 from convengine.json_value import Json
@@ -39,7 +39,7 @@ def list_explicit(understanding: Understanding) -> list[Span]:
 
 def list_lost(understanding: Understanding, form: OpenForm, reading: Reading) -> Iterator[str]:
     """The explicit values that are neither taken, offered, refused, kept in a text, nor held already."""
-    results: list[Taken | Offered | Refused] = [*reading.taken, *reading.offered, *reading.refused]
+    results: list[Taken | Offered | RefusedText] = [*reading.taken, *reading.offered, *reading.refused]
     may_change = form.is_confirming and understanding.find_move(MoveKind.AFFIRM) is None
     for span in list_explicit(understanding):
         start, end = understanding.find_position(span.start, span.end)
@@ -63,9 +63,9 @@ def _is_replaced(understanding: Understanding, span: Span, takers: Collection[st
     return behind and not answered.isdisjoint(takers)
 
 
-def _answers(result: Taken | Offered | Refused, start: int, end: int, takers: Collection[str]) -> bool:
+def _answers(result: Taken | Offered | RefusedText, start: int, end: int, takers: Collection[str]) -> bool:
     """True for what is at these positions of the message, and for one of several candidates, or without a position."""
-    is_choice = isinstance(result, Refused) and "candidates" in result.data
+    is_choice = isinstance(result, RefusedText) and "candidates" in result.data
     is_of_field = result.field in takers and (not result.end or is_choice)
     return (result.start < end and start < result.end) or is_of_field
 

@@ -35,7 +35,7 @@ _SMALL = frozenset(
 )
 
 
-class Outcome(StrEnum):
+class ReadOutcome(StrEnum):
     """What became of a value that a line says, or of a field that it says nothing for (`INVENTED`)."""
 
     RIGHT = "right"
@@ -46,8 +46,8 @@ class Outcome(StrEnum):
     INVENTED = "invented"
 
 
-_FAULTS = (Outcome.WRONG, Outcome.INVENTED)
-Outcomes = Mapping[str, Outcome]
+_FAULTS = (ReadOutcome.WRONG, ReadOutcome.INVENTED)
+Outcomes = Mapping[str, ReadOutcome]
 
 
 def find_kind(declared: Json) -> str:
@@ -60,7 +60,7 @@ def find_kind(declared: Json) -> str:
     return str(declared.get("format") or {"string": "text"}.get(str(declared.get("type")), declared.get("type")))
 
 
-def judge(line: Mapping[str, Json], result: Result) -> dict[str, Outcome]:
+def judge(line: Mapping[str, Json], result: Result) -> dict[str, ReadOutcome]:
     """What became of each value of a line, and what it did not say. The line has `values`, or `spans` in its text."""
     labelled: Mapping[str, Json] = line.get("values") or {}
     spans: Mapping[str, Sequence[int]] = line.get("spans") or {}
@@ -70,27 +70,27 @@ def judge(line: Mapping[str, Json], result: Result) -> dict[str, Outcome]:
     for name, value in result.taken.items():
         is_known = any(_equals(value, values.get(name)) for values in known)
         if name not in outcomes and not is_known:
-            outcomes[name] = Outcome.INVENTED
+            outcomes[name] = ReadOutcome.INVENTED
     return outcomes
 
 
-def _judge_field(line: Mapping[str, Json], result: Result, name: str) -> Outcome:
+def _judge_field(line: Mapping[str, Json], result: Result, name: str) -> ReadOutcome:
     words = line.get("words") or {}
     accepted = [line["values"][name], *words.get(name, ())]
     if name in result.taken:
         value = result.taken[name]
         known = [(line.get(key) or {}).get(name) for key in ("offered", "held")]
         if any(_equals(value, item) for item in accepted):
-            return Outcome.RIGHT
-        return Outcome.MISSED if any(_equals(value, item) for item in known) else Outcome.WRONG
+            return ReadOutcome.RIGHT
+        return ReadOutcome.MISSED if any(_equals(value, item) for item in known) else ReadOutcome.WRONG
     if name in result.offered:
         offered = result.offered[name]
         values = offered if isinstance(offered, list) else [offered]
-        return Outcome.OFFERED if any(_equals(a, b) for a in values for b in accepted) else Outcome.MISSED
-    return Outcome.REFUSED if name in result.refused else Outcome.MISSED
+        return ReadOutcome.OFFERED if any(_equals(a, b) for a in values for b in accepted) else ReadOutcome.MISSED
+    return ReadOutcome.REFUSED if name in result.refused else ReadOutcome.MISSED
 
 
-def _judge_span(text: str, result: Result, name: str, span: Sequence[int]) -> Outcome:
+def _judge_span(text: str, result: Result, name: str, span: Sequence[int]) -> ReadOutcome:
     """A value is right when it stands where the label is, leaves no word of it out, and has no number besides it."""
     start, end = span
     if name in result.positions:
@@ -102,9 +102,9 @@ def _judge_span(text: str, result: Result, name: str, span: Sequence[int]) -> Ou
         if _equals(result.taken.get(name), text[first:last]):
             is_right = _equals(text[first:last], text[start:end])
         if name in result.offered:
-            return Outcome.OFFERED if is_right else Outcome.MISSED
-        return Outcome.RIGHT if is_right else Outcome.WRONG
-    return Outcome.REFUSED if name in result.refused else Outcome.MISSED
+            return ReadOutcome.OFFERED if is_right else ReadOutcome.MISSED
+        return ReadOutcome.RIGHT if is_right else ReadOutcome.WRONG
+    return ReadOutcome.REFUSED if name in result.refused else ReadOutcome.MISSED
 
 
 def _equals(value: Json, other: Json) -> bool:
@@ -117,7 +117,7 @@ def _equals(value: Json, other: Json) -> bool:
 class ReadScore:
     lines: int = 0
     #: By kind and whether the field was asked for.
-    counts: dict[tuple[str, bool], Counter[Outcome]] = field(default_factory=lambda: defaultdict(Counter))
+    counts: dict[tuple[str, bool], Counter[ReadOutcome]] = field(default_factory=lambda: defaultdict(Counter))
     #: Messages in which a field that is no text is said or read, and those of them in which one is wrong or invented.
     typed: int = 0
     faulty: int = 0
@@ -150,13 +150,13 @@ class ReadScore:
         """The share of the messages with typed values in which one is wrong or invented."""
         return self.faulty / max(self.typed, 1)
 
-    def sum_typed(self) -> Counter[Outcome]:
+    def sum_typed(self) -> Counter[ReadOutcome]:
         """The counts of all kinds but texts."""
         return sum((counts for (kind, _), counts in self.counts.items() if kind != "text"), Counter())
 
     def format_table(self) -> Iterator[str]:
         """The table as lines of text."""
-        names = list(Outcome)
+        names = list(ReadOutcome)
         yield f"{'kind':<18}{'said':>7}" + "".join(f"{name.value:>10}" for name in names)
         for (kind, is_asked), counts in sorted(self.counts.items()):
             yield _format_row(f"{kind} {'asked' if is_asked else ''}", counts)
@@ -182,11 +182,11 @@ def find_answer(line: Mapping[str, Json]) -> str | None:
     return "change" if "NEGATE" in acts and line.get("values") else "other"
 
 
-def _format_row(name: str, counts: Counter[Outcome]) -> str:
-    total = sum(count for outcome, count in counts.items() if outcome is not Outcome.INVENTED)
+def _format_row(name: str, counts: Counter[ReadOutcome]) -> str:
+    total = sum(count for outcome, count in counts.items() if outcome is not ReadOutcome.INVENTED)
     cells = "".join(
-        f"{counts[outcome]:>10}" if outcome is Outcome.INVENTED else f"{_percent(counts[outcome], total):>10}"
-        for outcome in Outcome
+        f"{counts[outcome]:>10}" if outcome is ReadOutcome.INVENTED else f"{_percent(counts[outcome], total):>10}"
+        for outcome in ReadOutcome
     )
     return f"{name:<18}{total:>7}{cells}"
 

@@ -9,7 +9,7 @@ from convengine.engine.text.difference import contains_json, equal_json
 from convengine.files.json_text import read_json_or
 from convengine.json_value import Json
 from convengine.play.matchers import OPERATORS, holds, select
-from convengine.play.seen_turn import Event, SeenTurn
+from convengine.play.seen_turn import SeenEvent, SeenTurn
 
 _FRAME = ("STEP_ENTER", "STEP_EXIT")
 _TEXT: Json = {"type": "string"}
@@ -234,7 +234,7 @@ EXPECTATIONS: Mapping[str, Expectation] = {
 }
 
 
-def find_first_miss(items: Sequence[Json], events: Sequence[Event]) -> tuple[str, Json, Json] | None:
+def find_first_miss(items: Sequence[Json], events: Sequence[SeenEvent]) -> tuple[str, Json, Json] | None:
     """The first item that the events do not match: path, expected, got. Returns None when all match in order.
 
     An item is a stage or `{stage, payload}`. The earliest matching event is taken for each, so later items lose
@@ -256,7 +256,7 @@ def find_first_miss(items: Sequence[Json], events: Sequence[Event]) -> tuple[str
     return None
 
 
-def _find_first_mismatch(payload: Mapping[str, Json], event: Event) -> tuple[str, Json, Json] | None:
+def _find_first_mismatch(payload: Mapping[str, Json], event: SeenEvent) -> tuple[str, Json, Json] | None:
     """Path, matcher and value of the first mismatch in an event's payload. Returns None if all match."""
     for path, matcher in payload.items():
         actual = select(path, event.payload)
@@ -265,6 +265,6 @@ def _find_first_mismatch(payload: Mapping[str, Json], event: Event) -> tuple[str
     return None
 
 
-def list_stage_names(events: Sequence[Event]) -> list[str]:
+def list_stage_names(events: Sequence[SeenEvent]) -> list[str]:
     """The stages of events, without starts and ends of steps."""
     return [event.stage for event in events if event.stage not in _FRAME]

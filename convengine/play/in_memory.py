@@ -14,8 +14,8 @@ from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.play.loading import read_scenario
-from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
-from convengine.play.scenario import BEGINNING, MAIN, STUBS, Scenario, Turn
+from convengine.play.play import PlayedConversation, PlayedMessage, PlayedTurn, play
+from convengine.play.scenario import BEGINNING, MAIN, STUBS, Scenario, ScenarioTurn
 from convengine.play.schema import ScenarioFileError
 from convengine.play.stubs import ScenarioStubs, build_stubs
 from convengine.server.extensions.registry import Registry
@@ -95,11 +95,11 @@ class MemoryPlayer:
         loaded = Loaded(replace(row, **columns), list_exchanges(past), dict(start.previous_turn))
         self._conversations[MAIN] = PlayedConversation(loaded, self.now, newest, past)
 
-    def play_all(self) -> Iterator[tuple[Turn, PlayedTurn]]:
+    def play_all(self) -> Iterator[tuple[ScenarioTurn, PlayedTurn]]:
         for turn in self.scenario.turns:
             yield turn, self.play(turn)
 
-    def play(self, turn: Turn) -> PlayedTurn:
+    def play(self, turn: ScenarioTurn) -> PlayedTurn:
         """Play a turn as the next one of its conversation."""
         self.now = self.now if turn.at is None else BEGINNING + turn.at
         before = self._conversations.get(turn.conversation) or PlayedConversation.begin(
@@ -107,7 +107,7 @@ class MemoryPlayer:
         )
         params, ignored = remove_reserved(turn.input_params or {}, may_approve=turn.may_approve)
         self.stubs.begin(turn)
-        message = Message(turn.user, {**params, "reset": True} if turn.reset else params, ignored, self.now)
+        message = PlayedMessage(turn.user, {**params, "reset": True} if turn.reset else params, ignored, self.now)
         (played,) = play(self.snapshot, before, [message], self.stubs.outside)
         self._conversations[turn.conversation] = played.after
         return played
@@ -117,7 +117,7 @@ def play_first_message(snapshot: Snapshot, text: str, at: datetime) -> PlayedTur
     """The turn of a message with which a conversation begins."""
     tools = ScriptedTools([])
     outside = OutsideWorld(Registry(), NoModel(), tools, ScriptedServers(tools))
-    (turn,) = play(snapshot, PlayedConversation.begin(at), [Message(text)], outside)
+    (turn,) = play(snapshot, PlayedConversation.begin(at), [PlayedMessage(text)], outside)
     return turn
 
 

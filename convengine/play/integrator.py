@@ -9,8 +9,8 @@ from django.test import Client
 
 from convengine.engine.turn.codec import loads
 from convengine.json_value import Json
-from convengine.play.scenario import ThreadName, Turn
-from convengine.play.seen_turn import Event
+from convengine.play.scenario import ScenarioTurn, ThreadName
+from convengine.play.seen_turn import SeenEvent
 from convengine.server.api.models import CeApiKey
 
 _THREADS = "/api/v1/sessions/message?context=all"
@@ -33,7 +33,7 @@ class Integrator:
         _, secret = CeApiKey.objects.create_key(name="scenarios", workspace_id=workspace_id, scopes=scopes)
         return cls(str(secret))
 
-    def send_message(self, conversation_id: uuid.UUID, turn: Turn) -> tuple[int, dict[str, Json]]:
+    def send_message(self, conversation_id: uuid.UUID, turn: ScenarioTurn) -> tuple[int, dict[str, Json]]:
         """Send the request of a turn; returns status and body."""
         body: dict[str, Json] = {"conversationId": str(conversation_id), "message": turn.user}
         if turn.input_params is not None:
@@ -43,7 +43,7 @@ class Integrator:
         answer = self.client.post(_MESSAGE, data=body, content_type="application/json", headers=self._headers)
         return answer.status_code, _document(answer.content)
 
-    def send_thread_message(self, thread: ThreadName, turn: Turn) -> tuple[int, dict[str, Json]]:
+    def send_thread_message(self, thread: ThreadName, turn: ScenarioTurn) -> tuple[int, dict[str, Json]]:
         """Send a turn as the bridge of a channel does; returns status, and the turn's answer with the session
         decision.
         """
@@ -54,11 +54,11 @@ class Integrator:
         document = _document(answer.content)
         return answer.status_code, {"success": document.get("ok", False), **document, **document.get("turn", {})}
 
-    def audit(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[Event]:
+    def audit(self, conversation_id: uuid.UUID, turn_no: int) -> Sequence[SeenEvent]:
         query: dict[str, str | int] = {"turn": turn_no, "page": "off"}
         answer = self.client.get(f"{_AUDIT}/{conversation_id}", query, headers=self._headers)
         events = loads(answer.content) if answer.status_code == 200 else []
-        return [Event(event["stage"], event["payload"]) for event in events]
+        return [SeenEvent(event["stage"], event["payload"]) for event in events]
 
     @property
     def _headers(self) -> dict[str, str]:

@@ -22,11 +22,11 @@ from convengine.play.scenario import (
     Edge,
     Edit,
     Scenario,
+    ScenarioTurn,
     Start,
     TaskStub,
     ThreadName,
     TransformerStub,
-    Turn,
 )
 from convengine.play.schema import ScenarioFileError
 from convengine.play.seen_turn import PURPOSES
@@ -162,11 +162,11 @@ def _texts(given: Json) -> tuple[str, ...]:
     return (given,) if isinstance(given, str) else tuple(given)
 
 
-def _build_turn(given: Json, location: str) -> Turn:
+def _build_turn(given: Json, location: str) -> ScenarioTurn:
     """One turn from an entry of `turns`; `location` is its path, for errors. Raises ScenarioFileError."""
     expect = given.get("expect", {})
     tables.check_columns(expect.get("persisted", {}), "ce_conversation", f"{location}.expect.persisted")
-    return Turn(
+    return ScenarioTurn(
         given["user"],
         given.get("conversation", MAIN),
         tuple(_build_edit(edit, f"{location}.before[{number}]") for number, edit in enumerate(given.get("before", ()))),

@@ -18,7 +18,7 @@ from convengine.json_value import Json
 _PART = re.compile(r"""\.([^.*\[\]'"\s]+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]""")
 
 
-class PathError(ValueError):
+class MatcherPathError(ValueError):
     """An invalid path; the message says where."""
 
 
@@ -26,13 +26,13 @@ class PathError(ValueError):
 def split_path(path: str) -> tuple[str | int, ...]:
     """Names and list indexes of a path. Raises PathError."""
     if not path.startswith("$"):
-        raise PathError(f"the path {path!r} must begin with $.")
+        raise MatcherPathError(f"the path {path!r} must begin with $.")
     parts: list[str | int] = []
     offset = 1
     while offset < len(path):
         match = _PART.match(path, offset)
         if match is None:
-            raise PathError(f"the path {path!r} is not understood from {path[offset:]!r} on.")
+            raise MatcherPathError(f"the path {path!r} is not understood from {path[offset:]!r} on.")
         name, number, single, double = match.groups()
         quoted = single if single is not None else double
         parts.append(int(number) if number else name or re.sub(r"\\(.)", r"\1", quoted))

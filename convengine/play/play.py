@@ -28,7 +28,7 @@ from convengine.engine.turn.trail import Trail
 from convengine.engine.turn.turn import Turn, TurnRequest
 from convengine.engine.verbose.publish import listen
 from convengine.json_value import Json
-from convengine.play.seen_turn import Event, PortCall, SeenTurn
+from convengine.play.seen_turn import PortCall, SeenEvent, SeenTurn
 from convengine.server import wiring
 from convengine.server.api import wire
 from convengine.server.database.sql import TurnClock
@@ -47,7 +47,7 @@ _PROGRESS = ("step_name", "determinant", "level", "text")
 
 
 @dataclass(frozen=True)
-class Message:
+class PlayedMessage:
     """What the user of a played conversation sends, as the API passes it to the engine."""
 
     text: str | None
@@ -162,7 +162,9 @@ class PlayedTurn:
             [{name: getattr(line, name) for name in _PROGRESS} for line in answer.verbose],
             self.calls,
             self.turn.trail.events,
-            lambda: (Event(each.stage, each.payload_json) for each in turn_reader().list_unstored_events(self.turn)),
+            lambda: (
+                SeenEvent(each.stage, each.payload_json) for each in turn_reader().list_unstored_events(self.turn)
+            ),
             lambda: turn_reader().explain_unstored_turn(self.turn),
             lambda: ((row.table, row.row_pk) for row in self.turn.decided_rows),
         )
@@ -171,7 +173,7 @@ class PlayedTurn:
 def play(
     snapshot: Snapshot,
     conversation: PlayedConversation,
-    messages: Sequence[Message],
+    messages: Sequence[PlayedMessage],
     outside: wiring.OutsideWorld,
 ) -> list[PlayedTurn]:
     """Run the next turns of a conversation.

@@ -6,13 +6,13 @@ from xml.etree import ElementTree as Xml
 
 from convengine.evaluation.report import format_junit
 from convengine.play.expectations import Miss
-from convengine.play.runner import FAILED, PASSED, SKIPPED, Failure, Report
+from convengine.play.runner import FAILED, PASSED, SKIPPED, Failure, ScenarioReport
 from convengine.play.schema import shorten_json
 
 OUTCOMES = (PASSED, FAILED, SKIPPED)
 
 
-def format_line(report: Report) -> str:
+def format_line(report: ScenarioReport) -> str:
     """One line: the outcome, and the first failure with the number of the others, or why the scenario was skipped."""
     start = f"{report.outcome:<8}{report.id}"
     if report.failures:
@@ -21,7 +21,7 @@ def format_line(report: Report) -> str:
     return f"{start}: {report.reason}" if report.reason else start
 
 
-def format_explanations(report: Report) -> Iterator[str]:
+def format_explanations(report: ScenarioReport) -> Iterator[str]:
     """The failures after the first one, then what happened in each turn that failed, and why; as indented lines."""
     for failure in report.failures[1:]:
         yield f"        also {_format_failure(failure)}"
@@ -30,18 +30,18 @@ def format_explanations(report: Report) -> Iterator[str]:
         yield from (f"          {line}" for line in lines)
 
 
-def format_totals(reports: Iterable[Report]) -> str:
+def format_totals(reports: Iterable[ScenarioReport]) -> str:
     """`N passed, N failed, N skipped`."""
     return ", ".join(f"{number} {outcome}" for outcome, number in count_outcomes(reports).items())
 
 
-def count_outcomes(reports: Iterable[Report]) -> dict[str, int]:
+def count_outcomes(reports: Iterable[ScenarioReport]) -> dict[str, int]:
     """The number of scenarios by outcome."""
     outcomes = [report.outcome for report in reports]
     return {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
 
 
-def as_json(reports: Sequence[Report]) -> dict[str, Any]:
+def as_json(reports: Sequence[ScenarioReport]) -> dict[str, Any]:
     """Everything, with every failure of every scenario."""
     scenarios = [
         {
@@ -62,7 +62,7 @@ def as_json(reports: Sequence[Report]) -> dict[str, Any]:
     return {**count_outcomes(reports), "scenarios": scenarios}
 
 
-def as_junit(reports: Sequence[Report]) -> str:
+def as_junit(reports: Sequence[ScenarioReport]) -> str:
     """The reports in the format of JUnit: a test case for each scenario, with its explanation when it fails."""
     cases = []
     for report in reports:

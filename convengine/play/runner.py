@@ -22,7 +22,7 @@ from convengine.play.coverage import Coverage
 from convengine.play.integrator import DEFAULT_WORKSPACE, Integrator
 from convengine.play.loading import load
 from convengine.play.play import NotingTape
-from convengine.play.scenario import BEGINNING, Scenario, Turn
+from convengine.play.scenario import BEGINNING, Scenario, ScenarioTurn
 from convengine.play.schema import ScenarioFileError
 from convengine.play.seen_turn import PortCall, SeenTurn
 from convengine.play.stubs import ScenarioStubs, build_stubs
@@ -74,7 +74,7 @@ class Failure:
 
 
 @dataclass
-class Report:
+class ScenarioReport:
     """The result of a scenario."""
 
     id: str
@@ -108,14 +108,14 @@ class RunOptions:
 AS_WRITTEN = RunOptions()
 
 
-def run(file: Path, options: RunOptions = AS_WRITTEN) -> Report:
+def run(file: Path, options: RunOptions = AS_WRITTEN) -> ScenarioReport:
     """Play the scenario of a file in a disposable database. An invalid file gives a failed report."""
     started = time.monotonic()
     try:
         scenario = load(file)
     except ScenarioFileError as error:
-        return Report(file.stem, file, FAILED, failures=[Failure(None, "file", "a scenario", str(error))])
-    report = Report(scenario.id, file, title=scenario.title)
+        return ScenarioReport(file.stem, file, FAILED, failures=[Failure(None, "file", "a scenario", str(error))])
+    report = ScenarioReport(scenario.id, file, title=scenario.title)
     if missing := sorted(set(scenario.requires) - CAPABILITIES):
         report.outcome, report.reason = SKIPPED, f"requires {', '.join(missing)}"
         return report
@@ -197,7 +197,7 @@ class ScenarioPlayer:
     #: The fixed time of the clock; None while it runs.
     at: datetime | None = None
 
-    def play(self, turn: Turn) -> SeenTurn:
+    def play(self, turn: ScenarioTurn) -> SeenTurn:
         """One turn: the edits before it, and the request. Raises ScenarioFileError for edits that cannot be stored."""
         self.at = self.at if turn.at is None else BEGINNING + turn.at
         database.apply_edits(turn.before)
@@ -207,7 +207,7 @@ class ScenarioPlayer:
             self.coverage.add_turn(self.name, seen.deciding_rows, seen.positions)
         return seen
 
-    def _send(self, turn: Turn) -> SeenTurn:
+    def _send(self, turn: ScenarioTurn) -> SeenTurn:
         """Send the request of a turn, and note its events and calls.
 
         A request that is refused before a turn begins has no events.

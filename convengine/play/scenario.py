@@ -109,7 +109,7 @@ class ThreadName:
 
 
 @dataclass(frozen=True)
-class Turn:
+class ScenarioTurn:
     user: str | None = None
     conversation: str = MAIN
     before: Sequence[Edit] = ()
@@ -132,7 +132,7 @@ class Turn:
 class Scenario:
     id: str
     title: str
-    turns: Sequence[Turn]
+    turns: Sequence[ScenarioTurn]
     covers: Sequence[str] = ()
     why: str = ""
     requires: Sequence[str] = ()

@@ -83,7 +83,7 @@ def address(path: Sequence[str | int]) -> str:
     return text
 
 
-@_FORMATS.checks("scenario-path", raises=matchers.PathError)
+@_FORMATS.checks("scenario-path", raises=matchers.MatcherPathError)
 def _is_path(value: Json) -> bool:
     return not isinstance(value, str) or matchers.split_path(value) is not None
 

@@ -60,7 +60,7 @@ class PortCall(NamedTuple):
                 return name_call(self.port, self.request)
 
 
-class Event(NamedTuple):
+class SeenEvent(NamedTuple):
     stage: str
     payload: Mapping[str, Json]
 
@@ -85,7 +85,7 @@ class SeenTurn:
     #: Every event, even those that the audit filters; none when no turn ran.
     trail: Sequence[AuditEvent] = ()
     #: What few readers want, and is read when they do: events, explanation, rows that decided as (table, key).
-    read_events: Callable[[], Iterable[Event]] = tuple
+    read_events: Callable[[], Iterable[SeenEvent]] = tuple
     read_explanation: Callable[[], Iterable[str]] = tuple
     read_deciding_rows: Callable[[], Iterable[tuple[str, str]]] = tuple
 
@@ -118,7 +118,7 @@ class SeenTurn:
         return context
 
     @cached_property
-    def events(self) -> Sequence[Event]:
+    def events(self) -> Sequence[SeenEvent]:
         """The audit events, in order."""
         return tuple(self.read_events())
 

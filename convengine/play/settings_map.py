@@ -14,7 +14,7 @@ from convengine.engine.steps.actions import guardrail
 from convengine.engine.steps.interaction import step as policy
 from convengine.engine.steps.tools import settings as tools
 from convengine.engine.turn import audit_settings
-from convengine.engine.turn.live_settings import Setting, Unreadable
+from convengine.engine.turn.live_settings import Setting, UnreadableSetting
 from convengine.json_value import Json
 from convengine.play.schema import SCHEMA, ScenarioFileError
 
@@ -136,7 +136,7 @@ def _text(setting: Setting[Any], name: str, value: Json) -> str:
     text = separator.join(value) if several else plain
     try:
         read_values = setting.kind.read(text)
-    except Unreadable as error:
+    except UnreadableSetting as error:
         raise ScenarioFileError(f"settings.{name}", str(error)) from None
     if several and len(read_values) != len(value):
         raise ScenarioFileError(f"settings.{name}", "has an entry that this setting cannot hold.")

@@ -12,7 +12,7 @@ from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.session import Session
 from convengine.json_value import Json
 from convengine.play.recorded_model import ModelRecording, TestModel
-from convengine.play.scenario import REAL, ContainerStub, Scenario, TaskStub, TransformerStub, Turn
+from convengine.play.scenario import REAL, ContainerStub, Scenario, ScenarioTurn, TaskStub, TransformerStub
 from convengine.server import wiring
 from convengine.server.extensions.registry import Registry, TaskEntry, Transformer, registry
 from convengine.server.extensions.tasks import TaskCall, TaskResult
@@ -37,7 +37,7 @@ class ScenarioStubs:
     #: The transformers of the installation by stage; none with stubs alone.
     transformers: Mapping[str, Sequence[Transformer]] = field(default_factory=dict)
 
-    def begin(self, turn: Turn) -> None:
+    def begin(self, turn: ScenarioTurn) -> None:
         """Prepare for a turn: install its transformers, and tell the model its message."""
         self.model.user_text = turn.user or ""
         for stage, transformers in self.registry.response_transformers.items():

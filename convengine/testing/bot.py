@@ -22,9 +22,9 @@ from convengine.play.scenario import (
     REAL,
     ContainerStub,
     Scenario,
+    ScenarioTurn,
     TaskStub,
     ThreadName,
-    Turn,
 )
 from convengine.play.seen_turn import PURPOSES, SeenTurn
 from convengine.server.extensions.tasks import TaskCall
@@ -106,7 +106,7 @@ class Bot:
         **input_params: Json,
     ) -> BotTurn:
         """Send a message. `conversation` is any name; further keywords are input params of the request."""
-        turn = Turn(
+        turn = ScenarioTurn(
             text,
             conversation or self.conversation,
             input_params=input_params or None,

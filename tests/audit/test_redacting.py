@@ -16,7 +16,7 @@ from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency
 from convengine.server.turns import acquire
-from convengine.server.turns.acquire import Claim
+from convengine.server.turns.acquire import LeaseClaim
 from convengine.server.turns.stored_recording import read_recording
 from tests.api import Caller
 from tests.record import events
@@ -122,7 +122,7 @@ def test_a_message_that_interrupts_is_stored_masked(caller: Caller, monkeypatch:
 
     configuration().current()
     for text in (f"my card is {CARD}", None):
-        acquire._interrupt_other_turn(Claim("t", TurnRequest(caller.conversation_id, text)))
+        acquire._interrupt_other_turn(LeaseClaim("t", TurnRequest(caller.conversation_id, text)))
 
     assert told == ["my card is ***", None]
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from convengine.engine.understanding.sentences import Subject, rate
+from convengine.engine.understanding.sentences import LearnedPart, rate
 from tests.api import Caller
 from tests.dialogues.play import store_flows
 
@@ -53,7 +53,7 @@ CASES = [Case(phrase, asked) for phrase in (*PHRASES, *OTHERS) for asked in (*AS
 
 @pytest.mark.parametrize("phrase", PHRASES)
 def test_the_phrases_of_the_cases_are_likely_moves(phrase: str) -> None:
-    rated = rate(Subject.MOVES, phrase)
+    rated = rate(LearnedPart.MOVES, phrase)
     assert max(rated, key=lambda name: rated[name]) == PHRASES[phrase]
 
 

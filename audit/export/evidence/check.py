@@ -59,7 +59,7 @@ class Talk:
 
 
 @dataclass
-class Evidence:
+class EvidenceFile:
     """The data of a file, and what is wrong with it."""
 
     data: Mapping[str, Json]
@@ -84,7 +84,7 @@ class Evidence:
         return proof.isascii() and any(hmac.compare_digest(sign(dict(self.data), key), proof) for key in keys)
 
 
-def check_data(data: Mapping[str, Json]) -> Evidence:
+def check_data(data: Mapping[str, Json]) -> EvidenceFile:
     """Check everything that hashes can tell, without the proof of the installation.
 
     For other data than that of a file, raises ValueError or LookupError, or whatever reading a wrong type raises.
@@ -92,7 +92,7 @@ def check_data(data: Mapping[str, Json]) -> Evidence:
     if data["format"] != FORMAT:
         raise ValueError(f"The file has the format {data['format']!r}; this version reads the format {FORMAT}.")
     releases = release_history().open_evidence(data["configuration"])
-    evidence = Evidence(data, [_read_talk(facts) for facts in data["conversations"]], releases)
+    evidence = EvidenceFile(data, [_read_talk(facts) for facts in data["conversations"]], releases)
     for finding in releases.findings:
         evidence.findings.append(EvidenceFinding(f"{finding.table} {finding.row}".strip(), finding.message))
     for talk in evidence.talks:
@@ -141,7 +141,7 @@ def _check_rows(talk: Talk, releases: ProvenReleases) -> Iterator[EvidenceFindin
             yield EvidenceFinding(describe_location(row), f"It does not match its seal: {what} changed.")
 
 
-def _check_order(talk: Talk, evidence: Evidence) -> None:
+def _check_order(talk: Talk, evidence: EvidenceFile) -> None:
     """Add a finding for each turn that does not follow from the one before it.
 
     Turns missing between them are a finding in a range of turns, and a gap in what a search found.

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from django.template.loader import render_to_string
 from django.utils.safestring import mark_safe
 
-from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, EvidenceFinding, Talk, check_data
+from audit.export.evidence.check import NOT_PROVEN, PROVEN, EvidenceFile, EvidenceFinding, Talk, check_data
 from audit.export.evidence.collect import CONVERSATION
 from audit.export.evidence.sealed_row import SealedRow, list_turn_events, select_turn_rows
 from audit.narration import Sentence, narrate_turn
@@ -40,7 +40,7 @@ def write_file(data: Mapping[str, Json]) -> str:
     return _write_checked(check_data(data))
 
 
-def check_file(text: str) -> Evidence:
+def check_file(text: str) -> EvidenceFile:
     """Check a file: its data by their hashes, and all visible text against the data. Raises NoEvidence."""
     block = _DATA.search(text)
     if block is None:
@@ -54,7 +54,7 @@ def check_file(text: str) -> Evidence:
     return evidence
 
 
-def _write_checked(evidence: Evidence) -> str:
+def _write_checked(evidence: EvidenceFile) -> str:
     # In HTML, no tag may begin in the data.
     text = json.dumps(evidence.data, separators=(",", ":"))
     return render_evidence(evidence, text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
@@ -104,7 +104,7 @@ RowLink = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class TurnView:
+class ExportedTurn:
     """A turn, or what was added outside of turns."""
 
     anchor: str
@@ -128,8 +128,8 @@ class TalkView:
     anchor: str
     talk: Talk
     participant: str
-    turns: Sequence[TurnView]
-    additions: Sequence[TurnView]
+    turns: Sequence[ExportedTurn]
+    additions: Sequence[ExportedTurn]
 
 
 _SHOWN_APART = {
@@ -138,7 +138,7 @@ _SHOWN_APART = {
 }
 
 
-def render_evidence(evidence: Evidence, data: str) -> str:
+def render_evidence(evidence: EvidenceFile, data: str) -> str:
     """The file; `data` is its data as text for HTML."""
     context = {
         "data": mark_safe(data),  # noqa: S308 - JSON without < and >
@@ -158,7 +158,7 @@ def render_evidence(evidence: Evidence, data: str) -> str:
     return render_to_string("audit/evidence.html", context)
 
 
-def _view_talk(evidence: Evidence, number: int, talk: Talk) -> TalkView:
+def _view_talk(evidence: EvidenceFile, number: int, talk: Talk) -> TalkView:
     """A conversation with its turns, and what was added outside of turns. `number` is its position in the file."""
     anchor = f"conversation-{number}"
     turns = [
@@ -174,7 +174,7 @@ def _view_talk(evidence: Evidence, number: int, talk: Talk) -> TalkView:
     return TalkView(anchor, talk, _clean(talk.facts["participant"]), turns, additions)
 
 
-def _view_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[SealedRow]) -> TurnView:
+def _view_row(evidence: EvidenceFile, anchor: str, title: str, rows: Sequence[SealedRow]) -> ExportedTurn:
     """A turn with what was added to it later. Intents have the names that they had in its release."""
     with name_by(evidence.snapshot(rows[0].config_version)):
         row, is_turn = rows[0], rows[0].turn_no is not None
@@ -182,7 +182,7 @@ def _view_row(evidence: Evidence, anchor: str, title: str, rows: Sequence[Sealed
         events = list_turn_events(rows) if is_turn else []
         sentences = narrate_turn(events, snapshot) if events else []
         status = TurnStatus.read(columns["status"])
-        return TurnView(
+        return ExportedTurn(
             anchor,
             title,
             row,
@@ -222,7 +222,7 @@ def _write_sentence(sentence: Sentence, snapshot: Snapshot) -> str:
     return _clean("".join(name_rows(sentence.parts, snapshot)) + conditions)
 
 
-def _link_rows(evidence: Evidence, row: SealedRow, sentences: Iterable[Sentence]) -> Iterator[RowLink]:
+def _link_rows(evidence: EvidenceFile, row: SealedRow, sentences: Iterable[Sentence]) -> Iterator[RowLink]:
     """The rows that a turn used, or that its narration names, as far as the file has them; each once."""
     release = evidence.releases.releases.get(row.config_version)
     used = {(table, str(key)) for table, key, _ in row.deciding_rows}
@@ -252,7 +252,7 @@ def _view_events(anchor: str, rows: Sequence[SealedRow]) -> Iterator[dict[str, J
         }
 
 
-def _view_rows(evidence: Evidence) -> Iterator[dict[str, Json]]:
+def _view_rows(evidence: EvidenceFile) -> Iterator[dict[str, Json]]:
     """The rows as their releases have them, and the release that made this version if the file has it."""
     releases = evidence.releases.releases
     for version, release in releases.items():

@@ -14,7 +14,7 @@ class ExpressionError(ValueError):
 
 
 @dataclass(frozen=True)
-class Token:
+class ExpressionToken:
     """A token: `kind` is string, number, name or op."""
 
     kind: str
@@ -70,7 +70,7 @@ def is_older(text: str) -> bool:
     return False
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokens(text: str) -> Iterator[ExpressionToken]:
     """The tokens of an expression. Raises ExpressionError."""
     position = 0
     text = text.rstrip()
@@ -78,7 +78,7 @@ def tokens(text: str) -> Iterator[Token]:
         match = _TOKEN.match(text, position)
         if match is None or match.lastgroup is None:
             raise ExpressionError(f"unexpected {text[position:].strip()[:1]!r}")
-        yield Token(match.lastgroup, match[match.lastgroup])
+        yield ExpressionToken(match.lastgroup, match[match.lastgroup])
         position = match.end()
 
 
@@ -115,7 +115,7 @@ class _Translation:
 
 
 class _Parser:
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: list[ExpressionToken]) -> None:
         self._tokens = tokens
         self._at = 0
         self._depth = 0
@@ -129,7 +129,7 @@ class _Parser:
         token = self._tokens[index]
         return token.text if token.kind != "string" else "'"
 
-    def _next(self) -> Token:
+    def _next(self) -> ExpressionToken:
         if self._at >= len(self._tokens):
             raise ExpressionError("it ends too early")
         self._at += 1

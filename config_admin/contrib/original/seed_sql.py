@@ -17,12 +17,12 @@ from config_admin.contrib.original.seed_statements import (
     STAMPS,
     Literal,
     Number,
-    Statement,
+    SeedStatement,
     ToolReference,
     UnreadableRow,
     parse_statements,
 )
-from config_admin.transfer.document import Document, FileRow, Mode, Note
+from config_admin.transfer.document import Document, FileRow, ImportMode, Note
 from config_admin.transfer.natural_keys import (
     SCOPE,
     TOOL,
@@ -125,10 +125,10 @@ def read_statements(text: str) -> Document:
     for statement in parsed:
         reading.take(statement)
     tables, notes = complete_flow_starts(reading.tables)
-    return Document(tables, Mode.ADD, [*reading.notes, *notes])
+    return Document(tables, ImportMode.ADD, [*reading.notes, *notes])
 
 
-def _list_tools(parsed: Sequence[Statement]) -> Iterator[tuple[str, str]]:
+def _list_tools(parsed: Sequence[SeedStatement]) -> Iterator[tuple[str, str]]:
     """Ids of the file's tools with their codes: parts of tools refer to tools by id there, by code here."""
     for statement in parsed:
         if statement.table == TOOL and {TOOL_ID, TOOL_CODE} <= set(statement.columns):
@@ -146,7 +146,7 @@ class _Reading:
     notes: list[Note] = field(default_factory=list)
     codes: Mapping[str, str] = field(default_factory=dict)
 
-    def take(self, statement: Statement) -> None:
+    def take(self, statement: SeedStatement) -> None:
         """Add the rows of a statement, or the reason of its refusal."""
         where = f"line {statement.line}"
         if statement.is_cleanup and statement.table not in self.tables:
@@ -161,7 +161,7 @@ class _Reading:
             position = where if len(statement.rows) == 1 else f"{where}, row {number}"
             self._take_row(statement, row, f"{position} ({table_title(statement.table)})")
 
-    def _take_row(self, statement: Statement, row: Sequence[Literal] | UnreadableRow, where: str) -> None:
+    def _take_row(self, statement: SeedStatement, row: Sequence[Literal] | UnreadableRow, where: str) -> None:
         try:
             if isinstance(row, UnreadableRow):
                 raise ValueRefused(row.problem)

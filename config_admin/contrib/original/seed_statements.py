@@ -82,7 +82,7 @@ class UnreadableRow:
 
 
 @dataclass(frozen=True)
-class Statement:
+class SeedStatement:
     """One statement: rows of a table, or why it is refused."""
 
     line: int
@@ -105,23 +105,23 @@ class _Unparsable(ValueError):
     """Why a statement is refused."""
 
 
-def parse_statements(text: str) -> Iterator[Statement]:
+def parse_statements(text: str) -> Iterator[SeedStatement]:
     """The statements of a file in order. Raises FileRefused when the text cannot be split into statements."""
     dialect = _BACKTICKS if _HAS_BACKTICKS.search(text) else _DIALECT
     for tokens in _split_statements(text, dialect):
         line, source = tokens[0].line, text[tokens[0].start : tokens[-1].end + 1]
         shown, word = shorten_line(source, _SHOWN), tokens[0].text.upper()
         if word in _IDLE or _IDLE_QUERY.match(source):
-            yield Statement(line, problem=f"{shown} contains no rows.", idle=True)
+            yield SeedStatement(line, problem=f"{shown} contains no rows.", idle=True)
             continue
         if word in _CLEANUP and (deleted := _DELETED.match(source)):
             problem = f"{shown}: {word} is not supported after rows of the same table."
-            yield Statement(line, deleted["table"].lower(), problem=problem, is_cleanup=True)
+            yield SeedStatement(line, deleted["table"].lower(), problem=problem, is_cleanup=True)
             continue
         try:
             yield _parse_statement(source, line, _find_duplicate_clause(tokens), dialect)
         except _Unparsable as error:
-            yield Statement(line, problem=f"{shown}: {error}")
+            yield SeedStatement(line, problem=f"{shown}: {error}")
 
 
 def _split_statements(text: str, dialect: str) -> Iterator[list[Token]]:
@@ -149,7 +149,7 @@ def _find_duplicate_clause(tokens: Sequence[Token]) -> int | None:
     return None
 
 
-def _parse_statement(source: str, line: int, duplicate: int | None, dialect: str) -> Statement:
+def _parse_statement(source: str, line: int, duplicate: int | None, dialect: str) -> SeedStatement:
     replaced = re.match(r"REPLACE\s+(?=INTO\b)", source, re.IGNORECASE)
     if replaced:
         source = f"INSERT {source[replaced.end() :]}"
@@ -169,7 +169,7 @@ def _parse_statement(source: str, line: int, duplicate: int | None, dialect: str
     table, columns = _parse_target(insert)
     conflict = _read_conflict(insert)
     rows, is_conditional = _list_rows(insert.expression, table)
-    return Statement(
+    return SeedStatement(
         line,
         table,
         columns,

@@ -7,8 +7,8 @@ from typing import Any
 
 from config_admin.flows.document import FlowKind
 from config_admin.flows.faq.sheet import (
-    Entry,
-    Problem,
+    FaqEntry,
+    FaqProblem,
     describe_language,
     fold_question,
     make_code,
@@ -19,8 +19,8 @@ from config_admin.flows.mapping import write_phrases, write_rows
 from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.restore_rows import lay_rows_over
-from config_admin.transfer.document import Document, FileRow, Mode
-from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.transfer.document import Document, FileRow, ImportMode
+from config_admin.transfer.import_plan import ImportPlan, plan_import
 from config_admin.validation.draft import Finding
 from config_admin.validation.phrase_overlaps import describe_phrase, find_phrase_overlap, quote_intent
 from convengine.engine.text.compare import code, shorten, shorten_line
@@ -43,7 +43,7 @@ _PHRASES = rows.Classifier.table
 class PlannedEntry:
     """A line, and what it makes."""
 
-    entry: Entry
+    entry: FaqEntry
     code: str
     name: str
     #: The questions that become phrases.
@@ -93,9 +93,9 @@ class FaqPlan:
     #: The questions that lead to their answers already.
     skipped: list[str] = field(default_factory=list)
     answered: list[AnsweredQuestion] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[FaqProblem] = field(default_factory=list)
     #: What the save checks warn of, and hints about languages.
-    warnings: list[Problem] = field(default_factory=list)
+    warnings: list[FaqProblem] = field(default_factory=list)
     overlaps: list[Overlap] = field(default_factory=list)
     #: How many lines are empty of new questions.
     skipped_lines: int = 0
@@ -136,7 +136,7 @@ class FaqPlan:
             for table, table_rows in made.items():
                 file_rows = [FileRow(row, f"Line {planned.entry.line}") for row in table_rows]
                 tables.setdefault(table, []).extend(file_rows)
-        return Document(tables, Mode.ADD, deleted={_PHRASES: self.removed} if self.removed else {})
+        return Document(tables, ImportMode.ADD, deleted={_PHRASES: self.removed} if self.removed else {})
 
 
 def plan_faq(lines: Sequence[Line], *, skip: bool, moved: Collection[str] = ()) -> FaqPlan:
@@ -164,8 +164,8 @@ def plan_faq(lines: Sequence[Line], *, skip: bool, moved: Collection[str] = ()) 
 
 def _make_plan(
     snapshot: Snapshot,
-    entries: Sequence[Entry],
-    problems: Sequence[Problem],
+    entries: Sequence[FaqEntry],
+    problems: Sequence[FaqProblem],
     existing: "_Takers",
     moved: Collection[str],
 ) -> FaqPlan:
@@ -200,9 +200,9 @@ class _Naming:
             if code(row.state_code) == ANY and code(row.response_type) == ResponseType.EXACT
         }
         #: The lines of the intents that are new.
-        self._new: dict[str, Entry] = {}
+        self._new: dict[str, FaqEntry] = {}
 
-    def plan(self, entries: Sequence[Entry]) -> None:
+    def plan(self, entries: Sequence[FaqEntry]) -> None:
         """Add the entries to the plan. An entry whose questions all exist is skipped."""
         for entry in entries:
             questions = tuple(question for question in entry.questions if not self._leaves_out(entry, question))
@@ -212,7 +212,7 @@ class _Naming:
             elif not self._plan.answered or self._plan.answered[-1].line != entry.line:
                 self._plan.skipped_lines += 1
 
-    def _leaves_out(self, entry: Entry, question: str) -> bool:
+    def _leaves_out(self, entry: FaqEntry, question: str) -> bool:
         """True for a question that another phrase takes, unless somebody chose to answer it here."""
         takers = self._existing.get(fold_question(question), ())
         if not takers:
@@ -238,7 +238,7 @@ class _Naming:
         self._plan.answered.append(answered)
         return not answered.is_moved
 
-    def _plan_entry(self, entry: Entry, questions: tuple[str, ...], known: set[str]) -> None:
+    def _plan_entry(self, entry: FaqEntry, questions: tuple[str, ...], known: set[str]) -> None:
         """Add an entry to an intent that has its answer or its name, or to a new one; or note a problem.
 
         `known`: the intents that have one of its questions already.
@@ -249,7 +249,7 @@ class _Naming:
         if not target and entry.name:
             target, problem = self._choose_code(entry)
             if problem:
-                self._plan.problems.append(Problem(entry.line, problem))
+                self._plan.problems.append(FaqProblem(entry.line, problem))
                 return
         is_new = not target or self._snapshot.row(rows.Intent, target) is None
         free_code = f"FAQ_{make_code(questions[0]).removeprefix('FAQ_')}"
@@ -260,7 +260,7 @@ class _Naming:
         note = describe_language(entry)
         self._plan.planned.append(PlannedEntry(entry, intent_code, name, questions, is_new, note))
 
-    def _choose_code(self, entry: Entry) -> tuple[str, str]:
+    def _choose_code(self, entry: FaqEntry) -> tuple[str, str]:
         """The code of a named intent, and the problem if other answers have it.
 
         The code is that of the name; where an intent in another language has it, that of the name and the language.
@@ -302,16 +302,16 @@ def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:
     made = plan_import(plan.make_document())
     by_where = {f"Line {planned.entry.line}": planned.entry.line for planned in plan.planned}
     problems = {
-        Problem(by_where[located.where], _describe_finding(made, located.finding))
+        FaqProblem(by_where[located.where], _describe_finding(made, located.finding))
         for located in made.errors
         if located.where in by_where
     }
     bad = {problem.line for problem in problems}
     plan.problems += problems
-    plan.warnings += [Problem(each.entry.line, each.note) for each in plan.planned if each.note]
+    plan.warnings += [FaqProblem(each.entry.line, each.note) for each in plan.planned if each.note]
     plan.warnings += sorted(
         {
-            Problem(by_where[located.where], _describe_finding(made, located.finding))
+            FaqProblem(by_where[located.where], _describe_finding(made, located.finding))
             for located in made.findings
             if not located.finding.is_error and located.finding.code not in _OVERLAP_CODES and located.where in by_where
         },
@@ -323,13 +323,13 @@ def _check_rows(plan: FaqPlan, snapshot: Snapshot) -> None:
     )
 
 
-def _describe_finding(made: Plan, finding: Finding) -> str:
+def _describe_finding(made: ImportPlan, finding: Finding) -> str:
     """The message of a save check; of a phrase with its question, because a line has several."""
     row = made.placed.wanted.get(finding.table, {}).get(finding.row)
     return f"“{row['pattern']}”: {finding.message}" if row and finding.table == _PHRASES else finding.message
 
 
-def _find_overlaps(made: Plan, snapshot: Snapshot, by_where: Mapping[str, int]) -> Iterator[Overlap]:
+def _find_overlaps(made: ImportPlan, snapshot: Snapshot, by_where: Mapping[str, int]) -> Iterator[Overlap]:
     """The questions of these lines that other intents match, too, as the engine would find after the import."""
     origins = made.placed.origins
     wanted = {

@@ -114,7 +114,7 @@ _LOCALE = re.compile(r"^[A-Za-z]{2,3}([-_][A-Za-z]{2})?$")
 
 
 @dataclass(frozen=True)
-class Entry:
+class FaqEntry:
     line: int
     questions: tuple[str, ...]
     answer: str
@@ -125,7 +125,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Problem:
+class FaqProblem:
     line: int
     text: str
 
@@ -133,9 +133,9 @@ class Problem:
         return f"Line {self.line}: {self.text}"
 
 
-def read_entries(lines: Sequence[Line]) -> tuple[list[Entry], list[Problem]]:
+def read_entries(lines: Sequence[Line]) -> tuple[list[FaqEntry], list[FaqProblem]]:
     columns, problems = _read_heads(lines[0])
-    entries: list[Entry] = []
+    entries: list[FaqEntry] = []
     if problems:
         return entries, problems
     first_lines: dict[str, int] = {}
@@ -145,16 +145,16 @@ def read_entries(lines: Sequence[Line]) -> tuple[list[Entry], list[Problem]]:
             if (first := first_lines.setdefault(fold_question(question), number)) != number:
                 repeated = f"“{shorten_line(question, 60)}” is a question of line {first}, too."
                 wrong.append(f"{repeated} Remove it from one of them.")
-        problems += [Problem(number, text) for text in wrong]
+        problems += [FaqProblem(number, text) for text in wrong]
         if not wrong:
             entries.append(entry)
     counts = accumulate(len(entry.questions) for entry in entries)
     beyond = [entry.line for entry, count in zip(entries, counts, strict=True) if count > MAX_ALL_QUESTIONS]
     text = f"From here on there are more than {MAX_ALL_QUESTIONS:,} questions. Split the spreadsheet."
-    return entries, problems + [Problem(line, text) for line in beyond[:1]]
+    return entries, problems + [FaqProblem(line, text) for line in beyond[:1]]
 
 
-def _read_heads(line: Line) -> tuple[Sequence[str], list[Problem]]:
+def _read_heads(line: Line) -> tuple[Sequence[str], list[FaqProblem]]:
     """The columns that the first line names, and what is wrong with them.
 
     There are none if it does not name both questions and answer: it is the first entry then.
@@ -165,7 +165,7 @@ def _read_heads(line: Line) -> tuple[Sequence[str], list[Problem]]:
     if _QUESTIONS not in columns or _ANSWER not in columns:
         return (), []
     unknown = [
-        Problem(
+        FaqProblem(
             number,
             f"The column “{shorten_line(head, 40)}” is unknown. Use Questions, Answer, Intent name and Language."
             f"{did_you_mean(head, _COLUMNS)}",
@@ -174,20 +174,20 @@ def _read_heads(line: Line) -> tuple[Sequence[str], list[Problem]]:
         if head and head not in _HEADS
     ]
     repeated = [
-        Problem(number, f"The column “{name}” is there twice. Remove one of them.")
+        FaqProblem(number, f"The column “{name}” is there twice. Remove one of them.")
         for name in _COLUMNS
         if columns.count(name) > 1
     ]
     return columns, unknown + repeated
 
 
-def _read_line(number: int, cells: Sequence[str], columns: Sequence[str]) -> tuple[Entry, list[str]]:
+def _read_line(number: int, cells: Sequence[str], columns: Sequence[str]) -> tuple[FaqEntry, list[str]]:
     texts = [storable(cell).strip() for cell in cells]
     # Without the apostrophe that marks text in spreadsheets.
     texts = [text[1:] if text[:2] in ("'=", "'+", "'-", "'@", "''") else text for text in texts]
     named = dict(zip(columns, texts, strict=False))
     language = named.get(_LANGUAGE, "")
-    entry = Entry(
+    entry = FaqEntry(
         number,
         _split_questions(named.get(_QUESTIONS, "")),
         named.get(_ANSWER, ""),
@@ -225,7 +225,7 @@ def fold_question(text: str) -> str:
     return norm(text).strip(" ?!.…¿¡")
 
 
-def _check_entry(entry: Entry) -> Iterator[str]:
+def _check_entry(entry: FaqEntry) -> Iterator[str]:
     """What is wrong with the question, the answer and the name of an entry."""
     if not entry.questions:
         yield "The question is missing. Write at least one into the first column, or remove the line."
@@ -245,7 +245,7 @@ def _check_entry(entry: Entry) -> Iterator[str]:
         yield f"The intent name has more than {_MAX_NAME} characters. Shorten it."
 
 
-def describe_language(entry: Entry) -> str:
+def describe_language(entry: FaqEntry) -> str:
     """A hint for a language without word tables; else blank."""
     if not entry.language or entry.language in list_languages():
         return ""

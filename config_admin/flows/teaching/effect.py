@@ -68,7 +68,7 @@ class ChangedTest(NamedTuple):
 
 
 @dataclass
-class Effect:
+class LessonEffect:
     lesson: Lesson
     #: Identifies lesson and configuration: what is saved is what was shown.
     digest: str
@@ -107,7 +107,7 @@ class Effect:
 
 
 @choose_making(Making.PREVIEW)
-def find_effect(lesson: Lesson, messages: Mapping[str, int], now: datetime, *, with_tests: bool = True) -> Effect:
+def find_effect(lesson: Lesson, messages: Mapping[str, int], now: datetime, *, with_tests: bool = True) -> LessonEffect:
     """Compare the configuration of the request without and with the phrases. If these have errors, only the errors.
 
     `messages`: the stored ones, each with how often it came; the `MOST_COMPARED` most frequent are compared. The engine
@@ -115,7 +115,7 @@ def find_effect(lesson: Lesson, messages: Mapping[str, int], now: datetime, *, w
     too.
     """
     before, plan = snapshots.current(), plan_import(lesson.make_document())
-    effect = Effect(lesson, hash_of(canonical([plan.content_hash, lesson.intent, lesson.state, *lesson.phrases])))
+    effect = LessonEffect(lesson, hash_of(canonical([plan.content_hash, lesson.intent, lesson.state, *lesson.phrases])))
     effect.messages = sum(messages.values())
     effect.errors = [located.finding.message for located in plan.errors]
     if effect.errors:
@@ -170,7 +170,7 @@ def _find_related(lesson: Lesson, texts: Iterable[str]) -> Iterator[str]:
     return (text for text in texts if (phrases @ encode_text(text)).max(initial=0) >= _RELATED)
 
 
-def _play_tests(effect: Effect, before: Snapshot, after: Snapshot, now: datetime) -> None:
+def _play_tests(effect: LessonEffect, before: Snapshot, after: Snapshot, now: datetime) -> None:
     """Play tests with a message that changes, before and after, and note those that end otherwise.
 
     At most `MOST_PLAYED` of the first `MOST_TESTS` tests are played.

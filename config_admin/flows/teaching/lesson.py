@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from config_admin.flows.faq.sheet import fold_question
-from config_admin.transfer.document import Document, Mode, locate_rows
+from config_admin.transfer.document import Document, ImportMode, locate_rows
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType
@@ -30,7 +30,7 @@ class Lesson:
             }
             for phrase in self.phrases
         ]
-        return Document(locate_rows({rows.Classifier.table: phrase_rows}), Mode.ADD)
+        return Document(locate_rows({rows.Classifier.table: phrase_rows}), ImportMode.ADD)
 
 
 def find_state(snapshot: Snapshot, intent: str) -> str:

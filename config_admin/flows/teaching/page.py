@@ -24,7 +24,7 @@ from config_admin.editing.given_messages import (
 from config_admin.editing.links import row_url, workspace_url
 from config_admin.flows.add_from_page import add_from_page
 from config_admin.flows.compared_phrases import describe_new_phrases
-from config_admin.flows.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, Effect, find_effect
+from config_admin.flows.teaching.effect import MOST_SHOWN, ChangedMessage, ChangeKind, LessonEffect, find_effect
 from config_admin.flows.teaching.lesson import Lesson, drop_known_phrases, find_disabled_phrase, find_state
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.validation.stored_columns import control_plane
@@ -111,7 +111,7 @@ def teach(request: HttpRequest) -> HttpResponse:
     return TemplateResponse(request, "config_admin/teach.html", context)
 
 
-def _answer_wish(request: HttpRequest, effect: Effect, group: int | None) -> HttpResponse | dict[str, Any]:
+def _answer_wish(request: HttpRequest, effect: LessonEffect, group: int | None) -> HttpResponse | dict[str, Any]:
     """Save what the page showed, with a reason, or say why not."""
     is_tried, reason = request.POST.get("tried") == effect.digest, reasons.read_reason(request)
     if not (is_tried and reason):
@@ -172,7 +172,7 @@ def _read_intent(snapshot: Snapshot, typed: str) -> tuple[str, str]:
     return "", f"No intent is called “{shorten_line(typed, 60)}”.{did_you_mean(typed, [*titles, *titles.values()])}"
 
 
-def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: TeachingRequest) -> Effect | None:
+def _find_effect(request: HttpRequest, snapshot: Snapshot, choice: TeachingRequest) -> LessonEffect | None:
     """What the phrases that the intent does not have yet would change.
 
     Returns None if no phrase can be added; the choice then has the problem, if there is one.
@@ -221,7 +221,7 @@ class MessageList(NamedTuple):
     more: int
 
 
-def _describe_effect(request: HttpRequest, snapshot: Snapshot, effect: Effect | None) -> dict[str, Any]:
+def _describe_effect(request: HttpRequest, snapshot: Snapshot, effect: LessonEffect | None) -> dict[str, Any]:
     """The effect of a lesson as the page shows it; empty if there is no lesson to try."""
     if effect is None:
         return {}
@@ -239,7 +239,7 @@ def _describe_effect(request: HttpRequest, snapshot: Snapshot, effect: Effect | 
     }
 
 
-def _list_messages(effect: Effect, titles: Mapping[str, str]) -> Iterator[MessageList]:
+def _list_messages(effect: LessonEffect, titles: Mapping[str, str]) -> Iterator[MessageList]:
     """The messages whose result would change, by the kind of the change; at most `MOST_SHOWN` of each."""
     taken = ", ".join(f"{titles.get(intent, intent)} ({count})" for intent, count in effect.intents_taken)
     kinds = {

@@ -15,7 +15,7 @@ from config_admin.releases.head import lock_head
 from config_admin.releases.models import CeRelease, Origin
 from config_admin.releases.restore_rows import RowsBelongTogether, Wanted, find_new_problems, restore_rows
 from config_admin.releases.tree import Content
-from config_admin.transfer.document import Document, FileRow, Mode, locate_row
+from config_admin.transfer.document import Document, FileRow, ImportMode, locate_row
 from config_admin.transfer.import_plan import plan_import
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, list_file_rows
 from config_admin.validation.common import CODE
@@ -112,7 +112,7 @@ def duplicate_topic(snapshot: Snapshot, topic: Topic, new_code: str, title: str)
         for table, members in copied.items()
         if members
     }
-    placed = plan_import(Document(tables, Mode.ADD)).placed
+    placed = plan_import(Document(tables, ImportMode.ADD)).placed
     return TopicChange(placed.wanted, tuple(f"{where}: {finding.message}" for where, finding in placed.refused))
 
 

@@ -10,7 +10,7 @@ from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.editing.confirmation import Question, Refusal, confirm_rows, link_rows
+from config_admin.editing.confirmation import ConfirmationQuestion, Refusal, confirm_rows, link_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import flow_page_url, workspace_url
 from config_admin.flows.topics.changes import (
@@ -74,7 +74,7 @@ def rename(request: HttpRequest, intent: str) -> HttpResponse:
         about = "A new code is written into every row that names it. Past turns keep the old one and find the intent."
         return _ask_name(request, topic, form, f"Rename {topic.intent.name}", about)
     new, title = form.cleaned_data["code"], form.cleaned_data["title"]
-    question = Question(
+    question = ConfirmationQuestion(
         title=f"Rename {topic.intent.name} to {title or new}",
         intro=f"Give the intent {topic.code} the title “{title or topic.intent.name}”? Its code stays.",
         answer="Rename",
@@ -106,7 +106,7 @@ def duplicate(request: HttpRequest, intent: str) -> HttpResponse:
         )
         return _ask_name(request, topic, form, f"Duplicate {topic.intent.name}", about)
     new, title = form.cleaned_data["code"], form.cleaned_data["title"]
-    question = Question(
+    question = ConfirmationQuestion(
         title=f"Duplicate {topic.intent.name} as {title or new}",
         intro=f"Copy all {topic.count} row{pluralize(topic.count)} of “{topic.intent.name}” to {new}? The copied "
         "phrases are off, because they would compete with the original ones. Rows of other intents do not lead to the "
@@ -141,7 +141,7 @@ def switch(request: HttpRequest, intent: str) -> HttpResponse:
     return HttpResponseRedirect(question.back_url) if isinstance(response, HttpResponseRedirect) else response
 
 
-def _describe_switch(snapshot: Snapshot, topic: Topic) -> Question:
+def _describe_switch(snapshot: Snapshot, topic: Topic) -> ConfirmationQuestion:
     """What switching means: off for a topic that is on, and the other way round."""
     enabled, name = not topic.intent.enabled, topic.intent.name
     count = topic.count - len(topic.codes)
@@ -155,7 +155,7 @@ def _describe_switch(snapshot: Snapshot, topic: Topic) -> Question:
         )
     counts = [(control_plane()[table]._meta, len(rows)) for table, rows in topic.own.items() if table != INTENT]
     counted = [f"{count} {opts.verbose_name if count == 1 else opts.verbose_name_plural}" for opts, count in counts]
-    return Question(
+    return ConfirmationQuestion(
         title=f"Switch {name} {'on' if enabled else 'off'}",
         intro=intro,
         answer=f"Switch {'on' if enabled else 'off'}",
@@ -190,7 +190,7 @@ def delete(request: HttpRequest, intent: str) -> HttpResponse:
     topic, snapshot = _find_topic(request, intent)
     naming = _link_rows(snapshot, topic.references)
     others = len(naming)
-    question = Question(
+    question = ConfirmationQuestion(
         title=f"Delete {topic.intent.name}",
         intro=f"Delete “{topic.intent.name}” with all its rows? The releases keep them; undo the release to get them "
         "back.",
@@ -261,7 +261,7 @@ def _ask_name(request: HttpRequest, topic: Topic, form: NameForm, title: str, ab
     return TemplateResponse(request, "config_admin/topic_name.html", context)
 
 
-def _confirm(request: HttpRequest, question: Question, change: TopicChange, target: str) -> HttpResponse:
+def _confirm(request: HttpRequest, question: ConfirmationQuestion, change: TopicChange, target: str) -> HttpResponse:
     """Show the preview; once it is confirmed with a reason, store the rows as one release."""
     question.refusals = [*question.refusals, *map(Refusal, change.problems)]
     question.unchanged = "Nothing would change. Choose another code or title."

@@ -10,7 +10,7 @@ from config_admin.flows.reading import list_question_codes
 from config_admin.flows.topics.mentions import mentions_intent, replace_intents
 from config_admin.releases.content import contents
 from config_admin.transfer.bundle import write_bundle
-from config_admin.transfer.document import Mode
+from config_admin.transfer.document import ImportMode
 from config_admin.transfer.natural_keys import TOOL, TOOL_CODE, Contents
 from config_admin.validation.relations import find_tool, index_rows
 from config_admin.validation.stored_columns import control_plane
@@ -124,7 +124,7 @@ def export_topic(topic: Topic) -> bytes:
     """The rows as a YAML bundle that adds them where it is imported."""
     contents = {TOOL: {}, **topic.own}
     tables = [table for table, members in topic.own.items() if members]
-    return write_bundle(contents, tables, as_yaml=True, mode=Mode.ADD).encode()
+    return write_bundle(contents, tables, as_yaml=True, mode=ImportMode.ADD).encode()
 
 
 def list_needed_tools(snapshot: Snapshot, topic: Topic) -> list[rows.Tool]:

@@ -16,7 +16,7 @@ _LISTED_BEFORE, _LISTED_AFTER = re.compile(r",\s*$"), re.compile(r"\s*,")
 _BRACKETS = {"(": ")", "[": "]", "“": "”", "„": "“", "«": "»", '"': '"'}
 
 
-class Span(NamedTuple):
+class WordOccurrence(NamedTuple):
     start: int
     end: int
     #: True in a part that is computed, such as `{{ bike }}`.
@@ -42,10 +42,10 @@ class SoughtWord:
         # In a pattern, the letter of `\b` is no part of the word after it.
         return re.compile(words if self.inside else rf"(?:(?<!\w)|(?<=\\[A-Za-z])){words}(?!\w)", re.IGNORECASE)
 
-    def list_spans(self, text: str) -> list[Span]:
+    def list_spans(self, text: str) -> list[WordOccurrence]:
         computed = [match.span() for match in _COMPUTED.finditer(text)]
         return [
-            Span(match.start(), match.end(), any(start <= match.start() < end for start, end in computed))
+            WordOccurrence(match.start(), match.end(), any(start <= match.start() < end for start, end in computed))
             for match in self.pattern.finditer(text)
         ]
 

@@ -10,11 +10,11 @@ from django.template.defaultfilters import pluralize
 from django.template.response import TemplateResponse
 from django.urls import reverse
 
-from config_admin.editing.confirmation import Question, Refusal, confirm_rows
+from config_admin.editing.confirmation import ConfirmationQuestion, Refusal, confirm_rows
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import list_visible_tables
 from config_admin.flows.words.matching import SoughtWord
-from config_admin.flows.words.uses import Use, list_uses, list_uses_in_tests, plan_removal, plan_replacement
+from config_admin.flows.words.uses import WordUse, list_uses, list_uses_in_tests, plan_removal, plan_replacement
 from config_admin.releases.restore_rows import restore_rows
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.turn.rows import Response
@@ -65,7 +65,7 @@ def words_page(request: HttpRequest) -> HttpResponse:
 
 def _render_uses(request: HttpRequest, form: WordForm, change: ChangeForm) -> HttpResponse:
     """The page with the uses of the sought word that the user may see."""
-    uses: list[Use] = []
+    uses: list[WordUse] = []
     if form.is_bound and form.is_valid():
         uses = list_uses(get_editor_context(request).snapshot, form.sought(), list_visible_tables(request))
         if request.user.has_perm("config_admin.view_cetestcase"):
@@ -108,7 +108,7 @@ def _confirm_change(request: HttpRequest, form: ChangeForm) -> HttpResponse:
     stay = pluralize(len(holes), "stays as it is,stay as they are")
     mend = f"To be mended by hand: {len(holes)} sentence{pluralize(len(holes))} would have a hole, and {stay}"
     by_hand = [(use.url, f"{use.name}, {use.location}") for use in uses if not use.is_text]
-    question = Question(
+    question = ConfirmationQuestion(
         title=title,
         intro=f"{count} row{pluralize(count)} {verb} {what}, in one release. Values, codes and tests are not changed.",
         answer="Take out" if is_removal else "Replace",

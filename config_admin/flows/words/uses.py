@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from config_admin.editing.links import row_url
 from config_admin.editing.usages import link_of
-from config_admin.flows.words.matching import SoughtWord, Span
+from config_admin.flows.words.matching import SoughtWord, WordOccurrence
 from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
 from config_admin.test_cases.models import CeTestCase
@@ -209,7 +209,7 @@ def _drop_removed(value: Any) -> Any:
 _BEFORE, _AFTER = 60, 90
 
 
-class Use(NamedTuple):
+class WordUse(NamedTuple):
     url: str
     name: str
     about: str
@@ -232,9 +232,9 @@ _WHY_COMPUTED = "a name in {{ }}"
 _WHY_TEST = "a test"
 
 
-def list_uses(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> list[Use]:
+def list_uses(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> list[WordUse]:
     """The texts of these tables with the word: first those in which it may be changed. No query."""
-    uses: list[Use] = []
+    uses: list[WordUse] = []
     for row in _list_rows(snapshot, word, tables):
         secret = COLUMNS.get(row.table, ())
         for part in list_parts(row.table, partial(getattr, row)):
@@ -243,7 +243,7 @@ def list_uses(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) -> 
     return sorted(uses, key=lambda use: not use.is_text)
 
 
-def _list_uses_of_part(row: Row, part: RowText, word: SoughtWord, spans: list[Span]) -> Iterator[Use]:
+def _list_uses_of_part(row: Row, part: RowText, word: SoughtWord, spans: list[WordOccurrence]) -> Iterator[WordUse]:
     """The use in words, and the one in names and values."""
     changeable = [span for span in spans if part.is_text and not span.is_computed and span.start >= part.fixed]
     if changeable:
@@ -270,11 +270,11 @@ def _list_rows(snapshot: Snapshot, word: SoughtWord, tables: Collection[str]) ->
             yield from (row for row, _, folded in list_row_texts(snapshot, row_type) if first in folded)
 
 
-def _describe_use(row: Row, part: RowText, spans: list[Span], *, is_text: bool) -> Use:
+def _describe_use(row: Row, part: RowText, spans: list[WordOccurrence], *, is_text: bool) -> WordUse:
     """A use with the words around its first span."""
     link = link_of(row)
     start, end = spans[0][:2]
-    return Use(
+    return WordUse(
         row_url(row.table, row.pk),
         link.name,
         link.about,
@@ -288,7 +288,7 @@ def _describe_use(row: Row, part: RowText, spans: list[Span], *, is_text: bool) 
     )
 
 
-def list_uses_in_tests(word: SoughtWord) -> list[Use]:
+def list_uses_in_tests(word: SoughtWord) -> list[WordUse]:
     """The tests with the word in their messages or expectations. One query."""
     stored = CeTestCase.objects.filter(erased_at=None).order_by("title", "pk")
     uses = []
@@ -298,7 +298,7 @@ def list_uses_in_tests(word: SoughtWord) -> list[Use]:
             (start, end, _), text = word.list_spans(texts[0])[0], texts[0]
             url = reverse("admin:config_admin_cetestcase_change", args=[pk])
             excerpt = text[max(0, start - _BEFORE) : start], text[start:end], text[end : end + _AFTER]
-            uses.append(Use(url, title, "test", True, "turn", *excerpt, len(texts), False, _WHY_TEST))
+            uses.append(WordUse(url, title, "test", True, "turn", *excerpt, len(texts), False, _WHY_TEST))
     return uses
 
 

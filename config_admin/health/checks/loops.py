@@ -9,7 +9,7 @@ from config_admin.health.player import PlayedRules
 from config_admin.health.rules.effects import rule_name
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
-from config_admin.health.witnesses import ShownTurn, depends_on_answers, find_turn
+from config_admin.health.witnesses import WitnessTurn, depends_on_answers, find_turn
 from config_admin.validation.draft import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.text.compare import code
@@ -63,7 +63,7 @@ def _report_loop(circle: Sequence[rows.Rule], witness: Witness | None) -> Diagno
     )
 
 
-def _find_loop(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> ShownTurn | None:
+def _find_loop(survey: Survey, phase: RulePhase, circle: Sequence[rows.Rule]) -> WitnessTurn | None:
     """A turn in which the engine goes through the circle until the passes are used up.
 
     Returns None if none is found.

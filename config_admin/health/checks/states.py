@@ -9,7 +9,7 @@ from config_admin.health.reachability import ReachableStates, find_reachable_sta
 from config_admin.health.rules.effects import scope_name
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
-from config_admin.health.witnesses import ShownTurn, find_turn, find_turn_of_phrase, needs_model
+from config_admin.health.witnesses import WitnessTurn, find_turn, find_turn_of_phrase, needs_model
 from config_admin.validation import relations
 from config_admin.validation.draft import Severity
 from convengine.engine.errors import ResponseMappingNotFound
@@ -100,7 +100,7 @@ def _report_arrival(row: Row, intent: str, state: str, witness: Witness | None) 
     )
 
 
-def _find_arrival(survey: Survey, row: Row, intent: str, state: str) -> ShownTurn | None:
+def _find_arrival(survey: Survey, row: Row, intent: str, state: str) -> WitnessTurn | None:
     """A turn that the row leads to the state, and that fails there for want of an answer.
 
     Returns None if none is found, and for rows that are neither phrases nor rules.

@@ -8,7 +8,7 @@ from config_admin.health.rules.effects import describe_effect, list_effects, rul
 from config_admin.health.rules.mentions import FactPath, list_mentions
 from config_admin.health.rules.scopes import find_shared_scopes
 from config_admin.health.survey import Survey
-from config_admin.health.witnesses import ShownTurn, find_turn, needs_model
+from config_admin.health.witnesses import WitnessTurn, find_turn, needs_model
 from config_admin.validation.draft import Severity
 from config_admin.validation.relations import scope_fits
 from convengine.engine.rules.conditions.rule import evaluate_rule, find_fault
@@ -53,7 +53,7 @@ def _report_first(survey: Survey, rule: rows.Rule, path: FactPath, checks: Seque
         yield _report(rule, path, checks[0], None)
 
 
-def _find_escape(survey: Survey, rule: rows.Rule, check: rows.Rule) -> ShownTurn | None:
+def _find_escape(survey: Survey, rule: rows.Rule, check: rows.Rule) -> WitnessTurn | None:
     """A turn in which the rule writes a value that the check would refuse, but after the check has run.
 
     Returns None if none is found.

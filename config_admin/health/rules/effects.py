@@ -16,20 +16,20 @@ from convengine.engine.turn.session import Session
 from convengine.json_value import Json
 
 
-class Effect(NamedTuple):
+class RuleEffect(NamedTuple):
     """One thing that a rule sets: its path and the value, NOTHING if it is removed."""
 
     path: FactPath
     value: Json
 
 
-def list_effects(rule: rows.Rule) -> tuple[Effect, ...]:
+def list_effects(rule: rows.Rule) -> tuple[RuleEffect, ...]:
     """What a rule sets; none for a task or a hint, or an unreadable value."""
     return _list_effects(code(rule.action), rule.action_value)
 
 
 @lru_cache(maxsize=16384)
-def _list_effects(action: str, value: str | None) -> tuple[Effect, ...]:
+def _list_effects(action: str, value: str | None) -> tuple[RuleEffect, ...]:
     """What an action writes; nothing for an unknown action or an invalid value."""
     known = vocabulary.get_action(action)
     if known is None:
@@ -38,7 +38,7 @@ def _list_effects(action: str, value: str | None) -> tuple[Effect, ...]:
         writes = known.writes(known.parse(value))
     except ActionValueError:
         return ()
-    return tuple(Effect(write.path, NOTHING if write.value is REMOVED else write.value) for write in writes)
+    return tuple(RuleEffect(write.path, NOTHING if write.value is REMOVED else write.value) for write in writes)
 
 
 def find_contested(row: rows.Rule, other: rows.Rule) -> tuple[FactPath, ...]:

@@ -13,10 +13,10 @@ from convengine.engine.rules.conditions.evaluate import ALIASES
 from convengine.engine.rules.conditions.nodes import (
     Comparison,
     Condition,
+    ConditionField,
     Descendants,
     Elements,
     Exists,
-    Field,
     Finds,
     Group,
     Length,
@@ -24,7 +24,7 @@ from convengine.engine.rules.conditions.nodes import (
     Members,
     Operand,
     Path,
-    Target,
+    RuleTarget,
     Where,
 )
 from convengine.engine.rules.conditions.operators import Needs, Operator
@@ -124,11 +124,11 @@ class _Reader:
     def _read_operand(self, operand: Operand, operator: Operator, other: Operand, base: FactPath) -> None:
         """Note the facts of an operand, with values that its comparison with the other one suggests."""
         match operand, other:
-            case Target(MatchTarget.DIALOGUE_ACT), _:
+            case RuleTarget(MatchTarget.DIALOGUE_ACT), _:
                 self.found.append(Mention(DIALOGUE_ACT, tuple(act.value for act in DialogueAct)))
-            case Path() | Length() | Field(), Literal(value):
+            case Path() | Length() | ConditionField(), Literal(value):
                 self._add(operand, base, **self._suggest(operand, operator, value))
-            case Path() | Field(), Path() | Length() | Field():
+            case Path() | ConditionField(), Path() | Length() | ConditionField():
                 for like in self._find_facts(other, base):
                     self._add(operand, base, like=like)
 
@@ -150,7 +150,7 @@ class _Reader:
     def _find_facts(self, operand: Operand, base: FactPath) -> list[FactPath]:
         """The paths of the facts that an operand reads; none for a literal."""
         match operand:
-            case Field(name):
+            case ConditionField(name):
                 first, *rest = name.split(".")
                 if first == "memory" and rest:
                     return [("context", "memory", *rest)]

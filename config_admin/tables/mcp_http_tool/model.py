@@ -11,7 +11,7 @@ from config_admin.tables.mcp_db_tool import check_argument_schema, check_tool_gr
 from config_admin.tables.mcp_tool import CeMcpTool
 from config_admin.tables.model_fields import document, optional_text, word
 from config_admin.validation import common, programs, relations
-from config_admin.validation.columns import TEMPLATE, NaturalKey, Problem, Reference, declare_column
+from config_admin.validation.columns import TEMPLATE, ColumnProblem, NaturalKey, Reference, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import as_json
 from config_admin.validation.uses import list_texts
@@ -140,7 +140,7 @@ def any_object() -> dict[str, Any]:
     return {"type": "object"}
 
 
-_OBJECT = Problem("SHAPE_INVALID", "This must be a JSON object.")
+_OBJECT = ColumnProblem("SHAPE_INVALID", "This must be a JSON object.")
 
 
 class CeMcpHttpTool(ControlPlaneRow):
@@ -169,7 +169,7 @@ class CeMcpHttpTool(ControlPlaneRow):
     method = word(HttpMethod, default=HttpMethod.GET.value)
     url_template = declare_column(
         models.TextField("path", help_text="The path only. The host comes from the connection."),
-        required=Problem("FIELD_REQUIRED", "Enter the path below the connection's address."),
+        required=ColumnProblem("FIELD_REQUIRED", "Enter the path below the connection's address."),
         is_code=True,
     )
     headers_json = declare_column(

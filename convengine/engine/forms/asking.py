@@ -18,7 +18,7 @@ from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import find_language, get_tables
 from convengine.engine.understanding.say import say_value, say_values
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.span import RefusalReason
 from convengine.json_value import Json
 
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
@@ -132,7 +132,7 @@ def write_refusal(field: Field, value: str, reason: str, data: Mapping[str, Json
     if reason == NOT_ALLOWED or data.get("text"):
         return str(data.get("text", ""))
     texts = get_texts(find_language(locale))
-    if reason == Reason.WRONG_UNIT and field.spec.currency:
+    if reason == RefusalReason.WRONG_UNIT and field.spec.currency:
         names = get_tables(locale).say.get("currencies", {})
         return fill_text(texts["wrong_currency"], currency=names.get(field.spec.currency, field.spec.currency))
     if candidates := data.get("candidates"):

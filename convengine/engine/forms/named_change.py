@@ -6,7 +6,7 @@ from dataclasses import replace
 from convengine.engine.understanding.assign import is_text
 from convengine.engine.understanding.decide import CORRECTION
 from convengine.engine.understanding.form import FormField, OpenForm
-from convengine.engine.understanding.labels import Label, find_labels_by_kind, says_wrong
+from convengine.engine.understanding.labels import FieldLabel, find_labels_by_kind, says_wrong
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Reading, Taken
@@ -48,7 +48,7 @@ def _read_begun(
     understanding: Understanding,
     form: OpenForm,
     item: FormField,
-    labels: Sequence[Label],
+    labels: Sequence[FieldLabel],
     end: int,
     read_as_asked: Callable[[str], Reading],
 ) -> Reading | None:
@@ -91,7 +91,7 @@ def _read_short(
     return Reading(named=(item.path,)) if is_wrong or form.asks_what_to_change else None
 
 
-def _find_end_of_name(understanding: Understanding, form: OpenForm, labels: tuple[Label, ...]) -> int:
+def _find_end_of_name(understanding: Understanding, form: OpenForm, labels: tuple[FieldLabel, ...]) -> int:
     """The word behind the name that the message begins with, but for small words and those of its question; 0 for none.
 
     "The names of my pets" may be said for "Pets", whose question is "What are the names of your pets?".

@@ -1,6 +1,14 @@
 """Settings of forms that ask."""
 
-from convengine.engine.turn.live_settings import Unreadable, ValueKind, boolean, declare, integer, one_of, template
+from convengine.engine.turn.live_settings import (
+    UnreadableSetting,
+    ValueKind,
+    boolean,
+    declare,
+    integer,
+    one_of,
+    template,
+)
 
 FAMILY = "Form"
 
@@ -8,7 +16,7 @@ FAMILY = "Form"
 def _read_country(text: str) -> str:
     country = text.strip().upper()
     if not (len(country) == 2 and country.isascii() and country.isalpha()):
-        raise Unreadable("must be the two letters of a country, such as GB.")
+        raise UnreadableSetting("must be the two letters of a country, such as GB.")
     return country
 
 

@@ -25,11 +25,11 @@ from convengine.engine.understanding.decide import EARLIER, OFFER
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.reading import Doubt, Offered, Reading, Refused, Taken
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.reading import Doubt, Offered, Reading, RefusedText, Taken
+from convengine.engine.understanding.span import RefusalReason
 from convengine.json_value import Json
 
-_Item = TypeVar("_Item", Taken, Offered, Refused)
+_Item = TypeVar("_Item", Taken, Offered, RefusedText)
 #: Kinds whose values are recognised by their form alone.
 _EXPLICIT = (Kind.DATE, Kind.DATE_TIME, Kind.TIME, Kind.EMAIL, Kind.PHONE, Kind.IBAN)
 #: Longest text of a refused value in an event.
@@ -84,7 +84,7 @@ def check_reading(session: Session, turn: Turn, row: OutputSchema, form: Form, r
         return reading
     # An edit applies completely or not at all.
     text = session.user_text or ""
-    unread = [Refused(path, text, Reason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
+    unread = [RefusedText(path, text, RefusalReason.VALUE_VIOLATES_SCHEMA) for path in reading.named]
     return Reading(refused=(*reading.refused, *unread), names=reading.names)
 
 
@@ -201,9 +201,9 @@ def check_order(session: Session, form: Form, reading: Reading) -> Reading:
         text = (session.user_text or "")[item.start : item.end]
         if isinstance(start, str) and isinstance(item.value, str) and item.value[:10] < start[:10]:
             data = {"min": start[:10]}
-            refused.append(Refused(item.field, text, Reason.OUT_OF_BOUNDS, data, item.start, item.end))
+            refused.append(RefusedText(item.field, text, RefusalReason.OUT_OF_BOUNDS, data, item.start, item.end))
         elif field is not None and form.breaks(field, item.value):
-            refused.append(Refused(item.field, text, Reason.VALUE_VIOLATES_SCHEMA, {}, item.start, item.end))
+            refused.append(RefusedText(item.field, text, RefusalReason.VALUE_VIOLATES_SCHEMA, {}, item.start, item.end))
         else:
             taken.append(item)
     return replace(reading, taken=tuple(taken), refused=tuple(refused))
@@ -354,7 +354,7 @@ def _list_positions(reading: Reading) -> Iterator[dict[str, Json]]:
         yield {"is": "NAMED", "field": path, "start": start, "end": end}
 
 
-def _describe_position(outcome: str, item: Taken | Offered | Refused, **details: Json) -> dict[str, Json]:
+def _describe_position(outcome: str, item: Taken | Offered | RefusedText, **details: Json) -> dict[str, Json]:
     return {"is": outcome, "field": item.field, "start": item.start, "end": item.end, **details}
 
 

@@ -17,7 +17,7 @@ from convengine.engine.understanding.form import fold_label, list_held_words
 from convengine.engine.understanding.learned_moves import SURE_YES
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.phrases.recorded import match_user_message
-from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
+from convengine.engine.understanding.reading import Offered, Reading, RefusedText, Taken
 from convengine.engine.understanding.span import Sort
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
@@ -72,7 +72,7 @@ def find_questions(session: Session, turn: Turn) -> str:
 def leaves_question_open(session: Session, turn: Turn, row: OutputSchema) -> bool:
     """True if the message has a question without a value for the form. A subordinate clause is no question."""
     understanding, reading = understand_message(session, turn), read_message(session, turn, row)
-    read: list[Taken | Offered | Refused] = [*reading.taken, *reading.offered, *reading.refused]
+    read: list[Taken | Offered | RefusedText] = [*reading.taken, *reading.offered, *reading.refused]
     asks = (
         move for move in understanding.moves if move.kind is MoveKind.ASK and not _is_subordinate(understanding, move)
     )

@@ -29,7 +29,7 @@ class Stages:
 
 
 @dataclass(frozen=True)
-class Question:
+class ModelQuestion:
     """The prompt for a model and its purpose."""
 
     #: One of `PURPOSES`: the qualifier of the settings.
@@ -71,7 +71,7 @@ class Reply:
     error: ModelFault | None = None
 
 
-def ask(session: Session, turn: Turn, question: Question) -> Reply:
+def ask(session: Session, turn: Turn, question: ModelQuestion) -> Reply:
     """Call the model. Never raises for a fault: the reply has it.
 
     The error stage records the fault, except that nothing at all is recorded if no model is configured.
@@ -96,7 +96,7 @@ def ask(session: Session, turn: Turn, question: Question) -> Reply:
     return reply
 
 
-def _ask_again(session: Session, turn: Turn, question: Question, first: Reply) -> Reply:
+def _ask_again(session: Session, turn: Turn, question: ModelQuestion, first: Reply) -> Reply:
     """Ask once more. If the model gives no second answer, the reply has the first fault."""
     problem = first.error.message if first.error else ""
     prompt = (
@@ -113,7 +113,7 @@ def _audit_stage(session: Session, turn: Turn, stage: Stage | None, payload: Map
         turn.audit(session, stage, **payload)
 
 
-def _call_within_budget(session: Session, turn: Turn, question: Question, user: str) -> Reply:
+def _call_within_budget(session: Session, turn: Turn, question: ModelQuestion, user: str) -> Reply:
     if fault := find_exceeded_budget(session, turn):
         return Reply(error=fault)
     request = _build_request(session, turn, replace(question, user=user))
@@ -133,7 +133,7 @@ def _call_within_budget(session: Session, turn: Turn, question: Question, user: 
     return reply
 
 
-def _build_request(session: Session, turn: Turn, question: Question) -> LlmRequest:
+def _build_request(session: Session, turn: Turn, question: ModelQuestion) -> LlmRequest:
     purpose = question.purpose
     total = count_ms_left(session, turn)
     temperature = question.temperature
@@ -156,7 +156,7 @@ def _build_request(session: Session, turn: Turn, question: Question) -> LlmReque
     )
 
 
-def _read_answer(whole_text: str, question: Question) -> Reply:
+def _read_answer(whole_text: str, question: ModelQuestion) -> Reply:
     """The usable part of what a model said. The call log has all of it."""
     text = clean_answer(whole_text)
     if not question.is_json:

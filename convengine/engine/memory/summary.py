@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.memory.context_summary import (
     build_prompts,
     flatten_line,
@@ -174,9 +174,11 @@ def _build_exchange(session: Session) -> Exchange:
     return Exchange(session.user_text or "", to_spoken_text(session.last_assistant))
 
 
-def _build_question(purpose: str, system: str, user: str) -> Question:
+def _build_question(purpose: str, system: str, user: str) -> ModelQuestion:
     audit_payload = {"purpose": purpose, "system_prompt": system, "user_prompt": user}
-    return Question(purpose, system, user, stages=_STAGES, audit_payload=audit_payload, beside={"purpose": purpose})
+    return ModelQuestion(
+        purpose, system, user, stages=_STAGES, audit_payload=audit_payload, beside={"purpose": purpose}
+    )
 
 
 def build_session_summary(session: Session, *, recent_turns: int, max_chars: int) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from convengine.engine.forms.form import is_meaningful
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.memory.context_summary import flatten_line
 from convengine.engine.memory.settings import UNITS_PROMPT
 from convengine.engine.memory.stages import SESSION_UNITS_LLM_ERROR, SESSION_UNITS_LLM_INPUT, SESSION_UNITS_LLM_OUTPUT
@@ -60,7 +60,7 @@ _SCHEMA: Mapping[str, Json] = {
 
 
 @dataclass(frozen=True)
-class Unit:
+class MemoryUnit:
     """One unit, as `ce_session_unit` stores it."""
 
     kind: str
@@ -95,16 +95,16 @@ def stage_units(session: Session) -> Session:
     stored, remaining = session.context.get(BRANCH), []
     for unit in stored if isinstance(stored, (list, tuple)) else ():
         if isinstance(unit, Mapping) and not (unit.get("kind") == "FACT" and unit.get("topic") in topics):
-            known = Unit(str(unit.get("kind")), str(unit.get("topic")), str(unit.get("claim")), 0)
+            known = MemoryUnit(str(unit.get("kind")), str(unit.get("topic")), str(unit.get("claim")), 0)
             remaining += [] if known.content_hash in hashes else [unit]
     return session.with_context({BRANCH: [*remaining, *(unit.to_prompt() for unit in new)][-_SEEN:]})
 
 
-def list_units(session: Session) -> Iterator[Unit]:
+def list_units(session: Session) -> Iterator[MemoryUnit]:
     """The units of this turn without duplicates: facts for the form, and units that a model found."""
     hashes: set[str] = set()
     extracted = (
-        Unit(
+        MemoryUnit(
             unit["kind"],
             unit["topic"],
             unit["claim"],
@@ -119,14 +119,14 @@ def list_units(session: Session) -> Iterator[Unit]:
             yield unit
 
 
-def _list_form_units(session: Session) -> Iterator[Unit]:
+def _list_form_units(session: Session) -> Iterator[MemoryUnit]:
     filled = (session.form.schema_extracted_fields, session.routing.correction_fields)
     names = dict.fromkeys(name for fields in filled for name in fields or ())
     for name in names:
         value = session.context.get(name)
         if is_meaningful(value):
             text = ", ".join(to_text(item) for item in value) if isinstance(value, (list, tuple)) else to_text(value)
-            yield Unit("FACT", str(name), text, session.turn_no)
+            yield MemoryUnit("FACT", str(name), text, session.turn_no)
 
 
 def extract_units(session: Session, turn: Turn) -> Session:
@@ -148,7 +148,7 @@ def extract_units(session: Session, turn: Turn) -> Session:
     )
     if prompts is None:
         return session
-    question = Question(PURPOSE, prompts.system, prompts.user, json_schema=_SCHEMA, strict=True, stages=_STAGES)
+    question = ModelQuestion(PURPOSE, prompts.system, prompts.user, json_schema=_SCHEMA, strict=True, stages=_STAGES)
     reply = ask(session, turn, question)
     if reply.error:
         return session
@@ -156,12 +156,14 @@ def extract_units(session: Session, turn: Turn) -> Session:
     return session.with_values(MemoryParams(extracted_units=extracted)) if extracted else session
 
 
-def _read_units(value: Json, turn_no: int) -> Iterator[Unit]:
+def _read_units(value: Json, turn_no: int) -> Iterator[MemoryUnit]:
     """The units of an answer, cut to size, without duplicates; those without a topic or a claim are left out."""
     seen: set[str] = set()
     for entry in value["units"][:_MOST]:
         topic, claim = shorten(flatten_line(entry["topic"]), _TOPIC), shorten(flatten_line(entry["claim"]), _CLAIM)
-        unit = Unit(entry["kind"], topic, claim, turn_no, _list_words(entry["utility"]), _list_words(entry["phases"]))
+        unit = MemoryUnit(
+            entry["kind"], topic, claim, turn_no, _list_words(entry["utility"]), _list_words(entry["phases"])
+        )
         if topic and claim and unit.content_hash not in seen:
             seen.add(unit.content_hash)
             yield unit

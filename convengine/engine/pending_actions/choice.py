@@ -30,12 +30,12 @@ _LISTED = 10
 
 
 @dataclass(frozen=True)
-class Scope:
+class ActionScope:
     intent: str | None
     state: str | None
 
     @classmethod
-    def of(cls, session: Session) -> "Scope":
+    def of(cls, session: Session) -> "ActionScope":
         return cls(session.intent, session.state)
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class Scope:
 
 
 @dataclass(frozen=True)
-class Action:
+class ProposedAction:
     """An action that can be proposed, run and rejected."""
 
     key: str
@@ -66,10 +66,10 @@ class Action:
 class ActionChoice:
     """The chosen action, and the rows that were considered."""
 
-    scope: Scope
+    scope: ActionScope
     #: The requested key, or None.
     key: str | None
-    action: Action | None
+    action: ProposedAction | None
     #: The rows in scope, best first, each with the reason why it was not chosen. None for the chosen one.
     considered: tuple[tuple[rows.PendingAction, str | None], ...] = ()
 
@@ -79,7 +79,7 @@ class ActionChoice:
         return () if self.action else tuple(row for row, reason in self.considered if reason == AMBIGUOUS)
 
 
-def list_pending_rows(snapshot: Snapshot, scope: Scope) -> tuple[rows.PendingAction, ...]:
+def list_pending_rows(snapshot: Snapshot, scope: ActionScope) -> tuple[rows.PendingAction, ...]:
     """The rows in scope by priority, then id. Specificity does not count."""
     rows_in_scope = snapshot.in_scope(rows.PendingAction, scope.intent, scope.state)
     return tuple(sorted(rows_in_scope, key=lambda row: (row.priority, row.pending_action_id)))
@@ -102,7 +102,7 @@ def read_context_action(session: Session) -> Json:
     return session.context.get("pendingAction") if action is None else action
 
 
-def choose_action(session: Session, turn: Turn, scope: Scope) -> ActionChoice:
+def choose_action(session: Session, turn: Turn, scope: ActionScope) -> ActionChoice:
     """The action of a scope: from the table; else from the context, if its task allows that."""
     if not scope.resolved and turn.config(session, REQUIRE_RESOLVED_INTENT_AND_STATE):
         rows_in_scope = list_pending_rows(turn.snapshot, scope)
@@ -114,7 +114,7 @@ def choose_action(session: Session, turn: Turn, scope: Scope) -> ActionChoice:
     # Data in the context may only choose code that was registered for it.
     if reference is None or not turn.ports.tasks.allowed_from_context(reference.partition(":")[0].strip()):
         return choice
-    return replace(choice, action=Action(choice.key or "", reference))
+    return replace(choice, action=ProposedAction(choice.key or "", reference))
 
 
 def audit_choice(session: Session, turn: Turn, choice: ActionChoice) -> None:
@@ -138,7 +138,7 @@ def audit_choice(session: Session, turn: Turn, choice: ActionChoice) -> None:
     )
 
 
-def _choose_from_table(snapshot: Snapshot, session: Session, scope: Scope) -> ActionChoice:
+def _choose_from_table(snapshot: Snapshot, session: Session, scope: ActionScope) -> ActionChoice:
     key, rows_in_scope = find_wanted_key(session), list_pending_rows(snapshot, scope)
     fitting = [row for row in rows_in_scope if key is None or code(row.action_key) == code(key)]
     best = [row for row in fitting if row.priority == fitting[0].priority]
@@ -158,11 +158,11 @@ def _choose_from_table(snapshot: Snapshot, session: Session, scope: Scope) -> Ac
     return ActionChoice(scope, key, action, tuple((row, reason(row)) for row in rows_in_scope))
 
 
-def build_action(row: rows.PendingAction) -> Action | None:
+def build_action(row: rows.PendingAction) -> ProposedAction | None:
     """The action of a row. Returns None if it names no task or no method."""
     if blank(row.bean_name) or blank(row.method_names):
         return None
-    return Action(row.action_key, f"{row.bean_name.strip()}:{row.method_names.strip()}", row)
+    return ProposedAction(row.action_key, f"{row.bean_name.strip()}:{row.method_names.strip()}", row)
 
 
 def _find_context_reference(context_action: Json) -> str | None:

@@ -8,7 +8,7 @@ from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.forms.single_field import choose_option
 from convengine.engine.pending_actions import choice, record
-from convengine.engine.pending_actions.choice import ActionChoice, Scope, build_action, list_pending_rows
+from convengine.engine.pending_actions.choice import ActionChoice, ActionScope, build_action, list_pending_rows
 from convengine.engine.pending_actions.record import LIVE, Record
 from convengine.engine.pending_actions.settings import (
     DISAMBIGUATION_ENABLED,
@@ -47,7 +47,7 @@ _IN_PARAMS = ("pending_action", "pendingAction", "pending_action_key", "pending_
 
 
 @dataclass(frozen=True)
-class Option:
+class OfferedAction:
     """One action to choose. An action that is not offered can be named, but has no number."""
 
     key: str
@@ -78,7 +78,7 @@ def select_key(session: Session, turn: Turn) -> str | None:
     key = choose_option(session, turn, labels, [option.key for option in options if option.offered])
     if key is None:
         return None
-    eligible = choice.list_pending_rows(turn.snapshot, Scope.of(session))
+    eligible = choice.list_pending_rows(turn.snapshot, ActionScope.of(session))
     return key if any(code(row.action_key) == code(key) for row in eligible) else None
 
 
@@ -94,7 +94,7 @@ def _is_confirmed(session: Session) -> bool:
 def ask_which_action(session: Session, turn: Turn) -> Session:
     """Ask when a yes could mean several actions, repeat an unanswered question, drop a settled one."""
     confirmed, before = _is_confirmed(session), session.clarification if is_open(session) else None
-    action_choice = choice.choose_action(session, turn, Scope.of(session))
+    action_choice = choice.choose_action(session, turn, ActionScope.of(session))
     options = _list_options(session, turn, action_choice)
     if before and _list_keys(_read_options(before)) != _list_keys(options):
         session, before = session.evolve(clarification=None), None
@@ -108,7 +108,9 @@ def ask_which_action(session: Session, turn: Turn) -> Session:
     return _ask(session, turn, action_choice, options, asks)
 
 
-def _ask(session: Session, turn: Turn, action_choice: ActionChoice, options: Sequence[Option], asks: int) -> Session:
+def _ask(
+    session: Session, turn: Turn, action_choice: ActionChoice, options: Sequence[OfferedAction], asks: int
+) -> Session:
     offered = [option for option in options if option.offered]
     question, source = _build_question(session, turn, action_choice, offered)
     stored = tuple(option.to_json() for option in options)
@@ -136,7 +138,7 @@ def _ask(session: Session, turn: Turn, action_choice: ActionChoice, options: Seq
 
 
 def _build_question(
-    session: Session, turn: Turn, action_choice: ActionChoice, offered: Sequence[Option]
+    session: Session, turn: Turn, action_choice: ActionChoice, offered: Sequence[OfferedAction]
 ) -> tuple[str, str]:
     """The question and its source: the model's text, else the template's, else the built-in one."""
     keys = [option.key for option in offered]
@@ -153,7 +155,7 @@ def _build_question(
     return next(text for text in rendered if not blank(text)), "TEMPLATE"
 
 
-def _list_options(session: Session, turn: Turn, action_choice: ActionChoice) -> tuple[Option, ...]:
+def _list_options(session: Session, turn: Turn, action_choice: ActionChoice) -> tuple[OfferedAction, ...]:
     """The ambiguous actions without those that are done; none if nothing is asked."""
     if not turn.config(session, DISAMBIGUATION_ENABLED):
         return ()
@@ -164,17 +166,17 @@ def _list_options(session: Session, turn: Turn, action_choice: ActionChoice) -> 
         if not blank(row.action_key) and not (current and action and current.settles(action)):
             about = "" if row.description is None or blank(row.description) else f" ({row.description.strip()})"
             named.setdefault(code(row.action_key), (row.action_key, f"{row.action_key}{about}"))
-    return tuple(Option(key, label, index < limit) for index, (key, label) in enumerate(named.values()))
+    return tuple(OfferedAction(key, label, index < limit) for index, (key, label) in enumerate(named.values()))
 
 
-def _list_keys(options: Sequence[Option]) -> frozenset[str]:
+def _list_keys(options: Sequence[OfferedAction]) -> frozenset[str]:
     return frozenset(code(option.key) for option in options)
 
 
-def _read_options(clarification: Clarification | None) -> list[Option]:
+def _read_options(clarification: Clarification | None) -> list[OfferedAction]:
     """The stored options; invalid ones are left out."""
     return [
-        Option(
+        OfferedAction(
             str(option["actionKey"]),
             str(option.get("label") or option["actionKey"]),
             option.get("offered") is not False,
@@ -214,7 +216,7 @@ def waits_for_slot(session: Session) -> bool:
 @once_per_moment
 def is_proposed_by_table(session: Session, turn: Turn) -> bool:
     """True when a row in scope is not done yet."""
-    scope = Scope.of(session)
+    scope = ActionScope.of(session)
     if not scope.resolved:
         return False
     current = record.read_record(session)
@@ -229,14 +231,14 @@ def has_open_action(session: Session, turn: Turn) -> bool:
     An action of an intent or a state that was left waits for nothing.
     """
     current = record.read_record(session)
-    is_open = current is not None and current.status in record.LIVE and current.scope == str(Scope.of(session))
+    is_open = current is not None and current.status in record.LIVE and current.scope == str(ActionScope.of(session))
     return is_open or is_proposed_by_table(session, turn)
 
 
 def drop_record_of_other_scope(session: Session, turn: Turn) -> Session:
     """Remove the record of another intent or state."""
     current = record.read_record(session)
-    if current is None or current.scope == str(Scope.of(session)):
+    if current is None or current.scope == str(ActionScope.of(session)):
         return session
     if current.status in LIVE:
         session = record.end_record(session)

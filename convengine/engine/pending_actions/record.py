@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import Any, Self
 
-from convengine.engine.pending_actions.choice import Action, Scope
+from convengine.engine.pending_actions.choice import ActionScope, ProposedAction
 from convengine.engine.turn.enums import ActionStatus
 from convengine.engine.turn.owned_params import ActionParams
 from convengine.engine.turn.session import Session
@@ -74,12 +74,12 @@ class Record:
 
     @property
     def identity(self) -> str:
-        return Action(self.action_key, self.action_ref).identity
+        return ProposedAction(self.action_key, self.action_ref).identity
 
-    def is_for(self, action: Action) -> bool:
+    def is_for(self, action: ProposedAction) -> bool:
         return self.identity == action.identity
 
-    def settles(self, action: Action) -> bool:
+    def settles(self, action: ProposedAction) -> bool:
         """True when that action is done in this scope: another yes must not run it again."""
         return (self.is_for(action) and self.status in FINAL) or action.identity in self.finished
 
@@ -114,7 +114,7 @@ def read_record(session: Session) -> Record | None:
     if not isinstance(stored, Mapping) or (status := ActionStatus.read(stored.get("status"))) is None:
         return None
     reference = _read_text(stored.get("action_ref"))
-    scope = _read_text(stored.get("scope")) or str(Scope.of(session))
+    scope = _read_text(stored.get("scope")) or str(ActionScope.of(session))
     numbers = {name: number for name in _NUMBERS if (number := _read_number(stored.get(name))) is not None}
     result, finished = stored.get("result"), stored.get("finished")
     return Record(
@@ -137,11 +137,11 @@ def store_record(session: Session, record: Record) -> Session:
 
 
 def open_record(
-    session: Session, action: Action, moment: Moment, ttl: tuple[int, int], before: Record | None
+    session: Session, action: ProposedAction, moment: Moment, ttl: tuple[int, int], before: Record | None
 ) -> Record:
     """A new record. `ttl` is in turns and in minutes, 0 for no limit; `before` is the record that it replaces."""
     turns, minutes = ttl
-    scope = str(Scope.of(session))
+    scope = str(ActionScope.of(session))
     done = [*(before.finished if before else ()), *([before.identity] if before and before.status in FINAL else ())]
     return Record(
         ActionStatus.OPEN,

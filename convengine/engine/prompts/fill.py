@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariable
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.prompts.render import measure_prompt_vars, render_strict
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.text.compare import blank
@@ -91,7 +91,7 @@ def ask_for_text(
     prompts = fill_prompts_or_audit(session, turn, stages[2], **texts, **hints, selected=selected, **call)
     if prompts is None:
         return ""
-    question = Question(purpose, prompts.system, prompts.user, context=context, stages=Stages(*stages))
+    question = ModelQuestion(purpose, prompts.system, prompts.user, context=context, stages=Stages(*stages))
     if hint:
         question = replace(question, user=prompts.user_with_hint, audit_payload=prompts.audit_payload)
     reply = ask(session, turn, question)

@@ -78,7 +78,7 @@ class PatternError(ValueError):
         return Fault(self.reason, field, text, self.hint or "Write a regular expression that RE2 takes.")
 
 
-class Match(Protocol):
+class PatternMatch(Protocol):
     """The result of `Pattern.search`: the part of `re.Match` that RE2 has."""
 
     def group(self, *groups: int | str) -> Any:
@@ -130,14 +130,14 @@ class Pattern:
         """True when the pattern matches the whole text."""
         return text is not None and self._compiled_test.fullmatch(prepare_subject(text)) is not None
 
-    def search(self, text: str | None) -> Match | None:
+    def search(self, text: str | None) -> PatternMatch | None:
         """The first match with its groups. Returns None if there is none."""
         if text is None:
             return None
-        match: Match | None = self._compiled_capture.search(prepare_subject(text).decode())
+        match: PatternMatch | None = self._compiled_capture.search(prepare_subject(text).decode())
         return match
 
-    def occurrences(self, text: str) -> Iterator[Match]:
+    def occurrences(self, text: str) -> Iterator[PatternMatch]:
         """Every match with its groups, in order, without overlap."""
         yield from self._compiled_capture.finditer(prepare_subject(text).decode())
 

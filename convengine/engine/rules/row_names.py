@@ -8,7 +8,15 @@ from convengine.engine.rules.pattern_examples import describe_examples
 from convengine.engine.rules.sentence import describe_rule, describe_scope
 from convengine.engine.text.compare import blank, code, shorten_line
 from convengine.engine.turn import rows
-from convengine.engine.turn.enums import ClassifierType, GuardrailType, PolicyType, PromptUse, RuleType, ToolGroup, Word
+from convengine.engine.turn.enums import (
+    ClassifierType,
+    GuardrailType,
+    PolicyType,
+    PromptUse,
+    RuleType,
+    ToolGroup,
+    Vocabulary,
+)
 from convengine.engine.turn.labels import code_label
 from convengine.engine.turn.live_settings import CATALOGUE, canonical_key
 
@@ -31,7 +39,7 @@ def quote_name(name: str) -> str:
     return f"“{name.replace('“', '‘').replace('”', '’')}”"
 
 
-def _name_pattern(kinds: type[Word], row: Any) -> str:
+def _name_pattern(kinds: type[Vocabulary], row: Any) -> str:
     """Examples of a regular expression, else its type and the pattern; blank without a pattern."""
     if blank(row.pattern):
         return ""
@@ -62,7 +70,7 @@ def strip_statements(template: str | None) -> str:
     return _STATEMENTS.sub(" ", text).strip() or text
 
 
-def _label(words: type[Word], value: Any) -> str:
+def _label(words: type[Vocabulary], value: Any) -> str:
     known = words.read(value)
     return known.label if known else str(value or "")
 

@@ -40,7 +40,7 @@ class TaskReference:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TaskOutcome:
     """The result of a run, complete enough for a later turn to apply it."""
 
     status: ActionStatus
@@ -62,7 +62,7 @@ class Outcome:
         }
 
     @classmethod
-    def from_json(cls, status: str, record: Mapping[str, Json]) -> "Outcome":
+    def from_json(cls, status: str, record: Mapping[str, Json]) -> "TaskOutcome":
         """The outcome that an earlier turn stored."""
         return cls(
             ActionStatus(status),
@@ -96,12 +96,14 @@ class ClaimedRun:
 
     reference: TaskReference
     execution: Execution
-    outcome: Outcome | None
+    outcome: TaskOutcome | None
     #: The request is that of the run.
     same_request: bool = True
 
 
-def run_claimed(turn: Turn, claim: ExecutionClaim, reference: TaskReference, run: Callable[[], Outcome]) -> ClaimedRun:
+def run_claimed(
+    turn: Turn, claim: ExecutionClaim, reference: TaskReference, run: Callable[[], TaskOutcome]
+) -> ClaimedRun:
     """Claim, run, store the outcome. If an earlier turn claimed it, return its stored outcome and run nothing.
 
     Raises ConversationPersistFailed if claim or outcome cannot be stored.
@@ -115,7 +117,7 @@ def run_claimed(turn: Turn, claim: ExecutionClaim, reference: TaskReference, run
     if execution.status == "CLAIMED":
         return ClaimedRun(reference, execution, None)
     result = execution.result if isinstance(execution.result, Mapping) else {}
-    outcome = Outcome.from_json(execution.status, result)
+    outcome = TaskOutcome.from_json(execution.status, result)
     return ClaimedRun(reference, execution, outcome, execution.request_hash == claim.request_hash)
 
 
@@ -127,7 +129,7 @@ def run_methods(
     *,
     find_failure: Callable[[TaskAnswer], str | None] = lambda answer: answer.error_type,
     reserved: Collection[str] = (),
-) -> Outcome:
+) -> TaskOutcome:
     """Run the methods in order; each sees the changes of the earlier ones. The first failure ends the run.
 
     `find_failure` gives the type of the error of an answer, None for a success. `reserved` are context fields that a
@@ -146,10 +148,10 @@ def run_methods(
             }
         )
         if failure := find_failure(answer):
-            return Outcome(ActionStatus.FAILED, values, effects, finished_at, failure, answer.error_message)
+            return TaskOutcome(ActionStatus.FAILED, values, effects, finished_at, failure, answer.error_message)
         values.append(answer.value)
         session = apply_task_answer(session, answer)
-    return Outcome(ActionStatus.EXECUTED, values, effects, finished_at)
+    return TaskOutcome(ActionStatus.EXECUTED, values, effects, finished_at)
 
 
 def apply_task_answer(session: Session, answer: TaskAnswer) -> Session:

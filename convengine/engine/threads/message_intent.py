@@ -7,7 +7,7 @@ from itertools import pairwise
 from convengine.engine.dialogue.classify import affirms
 from convengine.engine.forms.leaving import decide_leaving
 from convengine.engine.forms.message import understand_message
-from convengine.engine.llm.ask import Question, ask
+from convengine.engine.llm.ask import ModelQuestion, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.text.compare import code
@@ -130,7 +130,7 @@ def _ask_model(session: Session, turn: Turn) -> MessageIntent:
     if not turn.config(session, catalogue.CLASSIFY_WITH_LLM) or not turn.ports.model.configured:
         return MessageIntent.UNCLEAR
     user_prompt = f"Task so far:\n{session.context_summary}\n\nMessage:\n{session.user_text}"
-    reply = ask(session, turn, Question("DIALOGUE_ACT", _ASKED, user_prompt, json_schema=_SCHEMA, strict=True))
+    reply = ask(session, turn, ModelQuestion("DIALOGUE_ACT", _ASKED, user_prompt, json_schema=_SCHEMA, strict=True))
     value = reply.value if isinstance(reply.value, Mapping) else {}
     wanted = turn.config(session, catalogue.DRIFT_MIN_CONFIDENCE)
     sure = (read_confidence(value.get("confidence")) or 0.0) >= wanted

@@ -8,11 +8,11 @@ from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.threads.message_intent import is_one_of
 from convengine.engine.threads.resume import EXPLICIT_RESET, OFFERED, OPTIONS, STALE
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.enums import Word
+from convengine.engine.turn.enums import Vocabulary
 from convengine.engine.turn.snapshot import Snapshot
 
 
-class Reason(Word):
+class ResolveReason(Vocabulary):
     """Why a session was found or made, in the order of the policies."""
 
     EXPLICIT_RESET = EXPLICIT_RESET, "The user asked to start over"
@@ -28,7 +28,7 @@ class Reason(Word):
     @property
     def is_new(self) -> bool:
         """True when the message opens a session."""
-        return self not in (Reason.RESUME_OFFERED, Reason.WITHIN_TIMEOUT)
+        return self not in (ResolveReason.RESUME_OFFERED, ResolveReason.WITHIN_TIMEOUT)
 
     @property
     def decision(self) -> str:
@@ -38,7 +38,12 @@ class Reason(Word):
     @property
     def ends(self) -> bool:
         """True when it ends the open session."""
-        return self in (Reason.EXPLICIT_RESET, Reason.STALE, Reason.TIMEOUT, Reason.TOPIC_DRIFT)
+        return self in (
+            ResolveReason.EXPLICIT_RESET,
+            ResolveReason.STALE,
+            ResolveReason.TIMEOUT,
+            ResolveReason.TOPIC_DRIFT,
+        )
 
 
 @dataclass(frozen=True)
@@ -75,20 +80,20 @@ class IdleLimits:
         """The idle time after which a session ends by itself."""
         return self.stale if self.offers_resume else min(self.stale, self.timeout)
 
-    def find_reason(self, idle: timedelta) -> Reason:
+    def find_reason(self, idle: timedelta) -> ResolveReason:
         """The result of an idle time. Exactly at a limit counts as within it."""
         if idle > self.stale:
-            return Reason.STALE
+            return ResolveReason.STALE
         if idle > self.timeout and not self.offers_resume:
-            return Reason.TIMEOUT
+            return ResolveReason.TIMEOUT
         if idle > self.idle and self.offers_resume:
-            return Reason.RESUME_OFFERED
-        return Reason.WITHIN_TIMEOUT
+            return ResolveReason.RESUME_OFFERED
+        return ResolveReason.WITHIN_TIMEOUT
 
 
 def resolve_session(
     snapshot: Snapshot, channel: str, message: str | None, latest: LatestSession | None, now: datetime, *, known: bool
-) -> Reason:
+) -> ResolveReason:
     """The reason of the first matching policy, except a change of topic, which only a model detects.
 
     `known`: the thread was seen before, even if its sessions were removed.
@@ -96,10 +101,10 @@ def resolve_session(
     phrases = live_settings.read(snapshot, catalogue.RESET_PHRASES).value
     # "start fresh" answers the offer whatever the configured phrases are.
     if is_one_of(message, (*phrases, OPTIONS[1]) if latest and latest.offered else phrases):
-        return Reason.EXPLICIT_RESET
+        return ResolveReason.EXPLICIT_RESET
     if latest is None:
-        return Reason.NO_SESSION if known else Reason.FIRST_MESSAGE
+        return ResolveReason.NO_SESSION if known else ResolveReason.FIRST_MESSAGE
     if latest.lifecycle in CLOSED:
-        return Reason.SESSION_CLOSED
+        return ResolveReason.SESSION_CLOSED
     reason = IdleLimits.of(snapshot, channel).find_reason(now - latest.last_message_at)
-    return Reason.WITHIN_TIMEOUT if latest.with_person and reason is not Reason.STALE else reason
+    return ResolveReason.WITHIN_TIMEOUT if latest.with_person and reason is not ResolveReason.STALE else reason

@@ -8,7 +8,7 @@ from typing import Self
 from convengine.engine.text.compare import code
 
 
-class Word(StrEnum):
+class Vocabulary(StrEnum):
     """A closed vocabulary whose members have a label and a help text: `NAME = "NAME", "label", "help"`."""
 
     label: str
@@ -39,10 +39,10 @@ class Word(StrEnum):
 
 
 # The enum's own way takes two calls, and a turn reads values thirty times.
-Word.value = property(attrgetter("_value_"))  # type: ignore[method-assign,assignment]
+Vocabulary.value = property(attrgetter("_value_"))  # type: ignore[method-assign,assignment]
 
 
-class DialogueAct(Word):
+class DialogueAct(Vocabulary):
     """What the user does with a message, apart from its subject."""
 
     AFFIRM = "AFFIRM", "Affirm", "Says yes."
@@ -55,7 +55,7 @@ class DialogueAct(Word):
     GREETING = "GREETING", "Greeting", "Says hello."
 
 
-class PolicyDecision(Word):
+class PolicyDecision(Vocabulary):
     """How the interaction policy routes a turn, from the dialogue act and from what the dialogue waits for."""
 
     EXECUTE_PENDING_ACTION = "EXECUTE_PENDING_ACTION", "Run the pending action", "A yes to what was proposed."
@@ -64,7 +64,7 @@ class PolicyDecision(Word):
     RECLASSIFY_INTENT = "RECLASSIFY_INTENT", "Recognise the intent", "No question or action is open."
 
 
-class RoutingDecision(Word):
+class RoutingDecision(Vocabulary):
     """What a message is to the current form."""
 
     CONTINUE_STANDARD_FLOW = "CONTINUE_STANDARD_FLOW", "Nothing special", "Intent and fields are processed as usual."
@@ -74,7 +74,7 @@ class RoutingDecision(Word):
     APPLY_CORRECTION = "APPLY_CORRECTION", "Corrected", "Values of the form were changed."
 
 
-class ActionStatus(Word):
+class ActionStatus(Vocabulary):
     """The status of an opened action."""
 
     OPEN = "OPEN", "Open", "Proposed. A yes runs it."
@@ -85,7 +85,7 @@ class ActionStatus(Word):
     FAILED = "FAILED", "Failed", "Its task failed. A later turn can open it again."
 
 
-class RulePhase(Word):
+class RulePhase(Vocabulary):
     """When a turn tests a rule."""
 
     POST_DIALOGUE_ACT = (
@@ -155,7 +155,7 @@ def read_phase(value: object) -> RulePhase | None:
     return RulePhase.read(text or RulePhase.PRE_RESPONSE_RESOLUTION) or PHASE_ALIASES.get(text)
 
 
-class RuleType(Word):
+class RuleType(Vocabulary):
     """How a rule's condition is tested."""
 
     CONDITION = "CONDITION", "Fields and values", "Rows of field, operator and value, in groups."
@@ -165,7 +165,7 @@ class RuleType(Word):
     CONTEXT_JSON_PATH = "CONTEXT_JSON_PATH", "JSON path on the context", "The path matches the stored context."
 
 
-class MatchTarget(Word):
+class MatchTarget(Vocabulary):
     """Which text EXACT and REGEX rules look at."""
 
     USER_TEXT = "USER_TEXT", "Message", "What the user wrote."
@@ -177,7 +177,7 @@ class MatchTarget(Word):
     DIALOGUE_ACT = "DIALOGUE_ACT", "Dialogue act", "The dialogue act of this turn."
 
 
-class RuleAction(Word):
+class RuleAction(Vocabulary):
     """What a rule does when its condition holds. Each has a module of its name in `rules.actions`."""
 
     SET_INTENT = "SET_INTENT", "Set intent"
@@ -197,7 +197,7 @@ class RuleAction(Word):
     SET_PREFERENCE = "SET_PREFERENCE", "Choose a model or knowledge base"
 
 
-class ClassifierType(Word):
+class ClassifierType(Vocabulary):
     """How a classifier row is tested."""
 
     PHRASE = (
@@ -211,7 +211,7 @@ class ClassifierType(Word):
     EXACT = "EXACT", "Exact text", "The whole text equals this."
 
 
-class PolicyType(Word):
+class PolicyType(Vocabulary):
     """How a policy row is tested."""
 
     REGEX = "REGEX", "Regular expression", "The pattern matches somewhere in the text."
@@ -221,21 +221,21 @@ class PolicyType(Word):
     LLM = "LLM", "Model", "A model checks the text against this criterion."
 
 
-class OutputFormat(Word):
+class OutputFormat(Vocabulary):
     """The format of an answer."""
 
     TEXT = "TEXT", "Text", "Text for the user."
     JSON = "JSON", "JSON", "A JSON document for the caller."
 
 
-class ResponseType(Word):
+class ResponseType(Vocabulary):
     """Who writes an answer."""
 
     EXACT = "EXACT", "As written", "The text of the answer with its placeholders filled in."
     DERIVED = "DERIVED", "Written by the model", "A model writes it with a prompt template."
 
 
-class PromptUse(Word):
+class PromptUse(Vocabulary):
     """What a prompt template is used for."""
 
     SCHEMA_JSON = "SCHEMA_JSON", "Extract fields", "Extracts the fields of a form from the message."
@@ -243,7 +243,7 @@ class PromptUse(Word):
     JSON = "JSON", "Write a JSON answer", "Writes an answer as JSON."
 
 
-class InteractionMode(Word):
+class InteractionMode(Vocabulary):
     """What the user may do in a state."""
 
     NORMAL = "NORMAL", "Normal", "No special input is expected."
@@ -259,13 +259,13 @@ class InteractionMode(Word):
     REVIEW = "REVIEW", "Review", "The user may edit or reset. The session may end."
 
 
-class SchemaType(Word):
+class SchemaType(Vocabulary):
     """The language of an output schema."""
 
     SCHEMA_JSON = "SCHEMA_JSON", "JSON Schema", "Fields with types, formats and choices as JSON Schema."
 
 
-class ToolGroup(Word):
+class ToolGroup(Vocabulary):
     """What kind of executor runs a tool."""
 
     DB = "DB", "Database query", "One SQL statement that reads."
@@ -305,7 +305,7 @@ def resolve_group(name: str | None) -> str:
     return str(TOOL_GROUP_ALIASES.get(word, word))
 
 
-class SqlDialect(Word):
+class SqlDialect(Vocabulary):
     """The language of a DB tool's statement."""
 
     POSTGRES = "POSTGRES", "PostgreSQL", "The statement is written for PostgreSQL."
@@ -313,7 +313,7 @@ class SqlDialect(Word):
     ORACLE = "ORACLE", "Oracle", "The statement is written for Oracle; it needs a handler in code."
 
 
-class GuardrailType(Word):
+class GuardrailType(Vocabulary):
     """What an SQL guardrail row allows or blocks."""
 
     ALLOW_FUNCTION = "ALLOW_FUNCTION", "Allow a function", "Statements may call this function."
@@ -325,7 +325,7 @@ class GuardrailType(Word):
     BLOCK_KEYWORD = "BLOCK_KEYWORD", "Block a keyword", "No statement may contain this keyword."
 
 
-class HttpMethod(Word):
+class HttpMethod(Vocabulary):
     """The method of an HTTP tool."""
 
     GET = "GET", "GET", "Reads."
@@ -336,7 +336,7 @@ class HttpMethod(Word):
     HEAD = "HEAD", "HEAD", "Reads only the headers."
 
 
-class MappingMode(Word):
+class MappingMode(Vocabulary):
     """How an HTTP tool's answer becomes its result."""
 
     RAW_JSON = "RAW_JSON", "The JSON as it is", "The whole answer."
@@ -350,7 +350,7 @@ class MappingMode(Word):
     TEXT = "TEXT", "The text as it is", "The answer as plain text."
 
 
-class McpTransport(Word):
+class McpTransport(Vocabulary):
     """How an external MCP server is reached."""
 
     STDIO = "STDIO", "Local process (stdio)", "Starts an allowed command."
@@ -358,7 +358,7 @@ class McpTransport(Word):
     SSE = "SSE", "Server-sent events", "A server at an address (older protocol)."
 
 
-class StepMatch(Word):
+class StepMatch(Vocabulary):
     """How the step of a progress text is read."""
 
     EXACT = "EXACT", "Step name, or ANY", "The exact name of a step, or ANY."
@@ -366,7 +366,7 @@ class StepMatch(Word):
     JSON_PATH = "JSON_PATH", "JSON path on the event's metadata", "The path matches the data of the event."
 
 
-class ConversationStatus(Word):
+class ConversationStatus(Vocabulary):
     """The engine's own status of a conversation."""
 
     RUNNING = "RUNNING", "Running", "Accepts messages."
@@ -377,7 +377,7 @@ class ConversationStatus(Word):
     )
 
 
-class Lifecycle(Word):
+class Lifecycle(Vocabulary):
     """The lifecycle of a session."""
 
     RUNNING = "RUNNING", "Running", "A turn is running, or the next message can come."
@@ -388,7 +388,7 @@ class Lifecycle(Word):
     ABORTED = "ABORTED", "Aborted", "The user gave up, or the session timed out."
 
 
-class MessageIntent(Word):
+class MessageIntent(Vocabulary):
     """What a message means to its session."""
 
     RESPONSE = "RESPONSE", "Answers the open question", "The session was waiting for this answer."
@@ -400,7 +400,7 @@ class MessageIntent(Word):
     CONTINUATION = "CONTINUATION", "Continues", "The next message of the current task."
 
 
-class TurnStatus(Word):
+class TurnStatus(Vocabulary):
     """How a turn ended."""
 
     OK = "OK", "OK", "The turn was answered and stored."
@@ -409,7 +409,7 @@ class TurnStatus(Word):
     INTERRUPTED = "INTERRUPTED", "Interrupted", "A newer message stopped the turn. Only its record was stored."
 
 
-class JobStatus(Word):
+class JobStatus(Vocabulary):
     """How a run of a background job ended."""
 
     RUNNING = "RUNNING", "Running", "The job is running."

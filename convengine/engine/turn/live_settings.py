@@ -22,7 +22,7 @@ TRUE_WORDS = frozenset({"true", "1", "yes", "on"})
 FALSE_WORDS = frozenset({"false", "0", "no", "off"})
 
 
-class Unreadable(ValueError):
+class UnreadableSetting(ValueError):
     """A setting's text does not fit its type; the message says what it must be."""
 
 
@@ -44,7 +44,7 @@ def _read_bool(text: str) -> bool:
     """The meaning of a word for yes or no. Raises Unreadable for any other text."""
     word = text.strip().lower()
     if word not in TRUE_WORDS | FALSE_WORDS:
-        raise Unreadable("must be true or false.")
+        raise UnreadableSetting("must be true or false.")
     return word in TRUE_WORDS
 
 
@@ -60,7 +60,7 @@ def integer(minimum: int = 0, maximum: int = 2**31 - 1) -> ValueKind[int]:
         try:
             number = int(text.strip())
         except ValueError:
-            raise Unreadable(f"must be a whole number from {minimum} to {maximum}.") from None
+            raise UnreadableSetting(f"must be a whole number from {minimum} to {maximum}.") from None
         return min(max(number, minimum), maximum)
 
     return ValueKind("int", read, minimum, maximum)
@@ -73,9 +73,9 @@ def decimal(minimum: float = 0.0, maximum: float = 1.0) -> ValueKind[float]:
         try:
             number = float(Decimal(text.strip()))
         except (InvalidOperation, ValueError):
-            raise Unreadable(f"must be a number from {minimum:g} to {maximum:g}.") from None
+            raise UnreadableSetting(f"must be a number from {minimum:g} to {maximum:g}.") from None
         if number != number:
-            raise Unreadable(f"must be a number from {minimum:g} to {maximum:g}.")
+            raise UnreadableSetting(f"must be a number from {minimum:g} to {maximum:g}.")
         return min(max(number, minimum), maximum)
 
     return ValueKind("decimal", read, minimum, maximum)
@@ -89,7 +89,7 @@ def one_of(*values: str) -> ValueKind[str]:
         for value in values:
             if value.upper() == word:
                 return value
-        raise Unreadable(f"must be one of {', '.join(values)}.")
+        raise UnreadableSetting(f"must be one of {', '.join(values)}.")
 
     return ValueKind("enum", read, values=values)
 
@@ -133,9 +133,9 @@ def json_value(shape: type = dict) -> ValueKind[Any]:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise Unreadable(f"is not valid JSON: {error}.") from None
+            raise UnreadableSetting(f"is not valid JSON: {error}.") from None
         if not isinstance(value, shape):
-            raise Unreadable(f"must be {names.get(shape, 'JSON')}.")
+            raise UnreadableSetting(f"must be {names.get(shape, 'JSON')}.")
         return value
 
     return ValueKind("json", read, blank_is_absent=True)
@@ -258,6 +258,6 @@ def _read_uncached(snapshot: Snapshot, setting: Setting[T], qualifier: str | Non
             continue
         try:
             return SettingInForce(setting.kind.read(raw), row, source, None, raw)
-        except Unreadable as problem:
+        except UnreadableSetting as problem:
             return SettingInForce(default, row, source, str(problem), raw)
     return SettingInForce(default)

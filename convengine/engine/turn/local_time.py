@@ -5,7 +5,7 @@ from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from convengine.engine.turn import live_settings
-from convengine.engine.turn.live_settings import Unreadable, ValueKind, declare, text
+from convengine.engine.turn.live_settings import UnreadableSetting, ValueKind, declare, text
 from convengine.engine.turn.turn import Turn
 
 #: The name under which rules read the clock; no field may have it.
@@ -18,7 +18,7 @@ def _read_zone(text: str) -> str:
     try:
         return ZoneInfo(text.strip()).key
     except (ValueError, OSError, ZoneInfoNotFoundError):
-        raise Unreadable("must be the name of a time zone, such as Europe/Berlin or UTC.") from None
+        raise UnreadableSetting("must be the name of a time zone, such as Europe/Berlin or UTC.") from None
 
 
 TIME_ZONE = declare(

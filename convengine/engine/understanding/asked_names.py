@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from convengine.engine.understanding.assign import Claim
+from convengine.engine.understanding.assign import FieldClaim
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import MOST_SHORT, FormField
@@ -38,7 +38,7 @@ class _Name:
         return self.is_framed or (is_whole and (self.is_capital or self.is_only)) or (self.is_capital and not is_noun)
 
 
-def take_name(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
+def take_name(item: FormField, explained: Explained, claims: Sequence[FieldClaim]) -> Taken | Offered | None:
     """The one name of an answer; the first of several is offered. Returns None where it has none, or only a part."""
     understanding, grammar = explained.understanding, explained.understanding.chart.grammar
     names = _choose([*_list_names(item, explained, claims)])
@@ -64,7 +64,7 @@ def _choose(names: Sequence[_Name]) -> Sequence[_Name]:
     return [name for name in wholes if name.is_capital] or wholes
 
 
-def _list_names(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Iterator[_Name]:
+def _list_names(item: FormField, explained: Explained, claims: Sequence[FieldClaim]) -> Iterator[_Name]:
     """What is left of each part of the message without the small words around it, where that may be a name."""
     understanding, words = explained.understanding, TextWords(explained.understanding)
     small, passed = _list_small(item, explained), _list_passed(item, explained, claims)
@@ -86,7 +86,7 @@ def _list_names(item: FormField, explained: Explained, claims: Sequence[Claim]) 
             yield from [name] if name.is_written(is_noun=is_noun) else []
 
 
-def _list_passed(item: FormField, explained: Explained, claims: Sequence[Claim]) -> set[int]:
+def _list_passed(item: FormField, explained: Explained, claims: Sequence[FieldClaim]) -> set[int]:
     """The words of other values, of denials, and of the names of other fields only."""
     understanding, labels = explained.understanding, {word for label in item.labels for word in label}
     others = {word for other in explained.form.fields if other is not item for label in other.labels for word in label}

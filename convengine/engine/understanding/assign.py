@@ -10,7 +10,7 @@ from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.kinds.choices import PART, TELLING
 from convengine.engine.understanding.kinds.pairs import resolve
 from convengine.engine.understanding.kinds.yes_no import BEFORE, BEHIND, NAMED
-from convengine.engine.understanding.labels import BoundLabels, Label
+from convengine.engine.understanding.labels import BoundLabels, FieldLabel
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.sides import find_sides
 from convengine.engine.understanding.span import Finder, Resolved, Situation, Sort, Span
@@ -27,19 +27,19 @@ _Rank = tuple[int, bool, bool, bool, int, bool, bool, int]
 
 
 @dataclass(frozen=True)
-class Claim:
+class FieldClaim:
     field: FormField
     span: Span
     resolved: Resolved
     clause: Clause
-    label: Label | None
+    label: FieldLabel | None
     score: int
     #: It replaces a value that the form holds, or one of the same message.
     is_correction: bool = False
     #: Nothing says that it replaces the value that the form holds.
     is_doubtful: bool = False
     #: Other plain values for its field that no field took.
-    rivals: "tuple[Claim, ...]" = ()
+    rivals: "tuple[FieldClaim, ...]" = ()
 
     @property
     def is_meant(self) -> bool:
@@ -50,17 +50,17 @@ class Claim:
 def list_claims(
     understanding: Understanding,
     form: OpenForm,
-    labels: Sequence[Label],
+    labels: Sequence[FieldLabel],
     finders: Mapping[Sort, Finder],
     situation: Situation,
-) -> list[Claim]:
+) -> list[FieldClaim]:
     """Every span with every field that could take it, in clauses that state, suppose or ask.
 
     Weak ones of words that several fields could take are left out; plain ones of that kind are doubtful. A field that
     was asked for, or that is named, has the words for itself. So has each field with a value of its own. A correction
     may be for the field that ranks first.
     """
-    claims: list[Claim] = []
+    claims: list[FieldClaim] = []
     sides, maker = find_sides(understanding, form), _ClaimMaker(understanding, form, finders, situation)
     bound_labels = BoundLabels(understanding, labels)
     for span in understanding.spans:
@@ -82,7 +82,7 @@ class _ClaimMaker:
     finders: Mapping[Sort, Finder]
     situation: Situation
 
-    def make(self, item: FormField, span: Span, clause: Clause, bound: Label | None) -> Claim | None:
+    def make(self, item: FormField, span: Span, clause: Clause, bound: FieldLabel | None) -> FieldClaim | None:
         """The claim of a span for a field.
 
         Returns None where it says nothing for it. `bound`: the name that the span has.
@@ -102,10 +102,10 @@ class _ClaimMaker:
             return None
         is_strong = not span.is_weak or is_in_range(self.understanding, span)
         score = _LABELLED * (label is not None) + ASKED_TIE * is_asked + _OWN * bool(span.field) + _STRONG * is_strong
-        claim = Claim(item, span, resolved, clause, label, score, is_doubtful=resolved.is_doubtful)
+        claim = FieldClaim(item, span, resolved, clause, label, score, is_doubtful=resolved.is_doubtful)
         return replace(claim, score=score | _OPEN) if self.form.is_open(item.path) else self._correct(claim)
 
-    def _correct(self, claim: Claim) -> Claim | None:
+    def _correct(self, claim: FieldClaim) -> FieldClaim | None:
         """The claim for a field that holds a value. Returns None where nothing says that it replaces this one."""
         is_named = claim.label is not None and claim.label.is_whole
         is_plain = is_named or may_correct(self.understanding, self.form, claim.span)
@@ -187,7 +187,7 @@ class _ClaimMaker:
         return known.issuperset(self.understanding.chart.content.intersection(range(clause.start, clause.end)))
 
 
-def _compare(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> Claim | None:
+def _compare(form: OpenForm, claims: Sequence[FieldClaim], claim: FieldClaim) -> FieldClaim | None:
     """The claim, marked as doubtful if it fits a second field.
 
     Returns None if another claim on its words is as strong.
@@ -204,17 +204,17 @@ def _compare(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> Claim | N
     return replace(claim, is_doubtful=claim.is_doubtful or _has_more_fields(claims, claim))
 
 
-def _has_more_fields(claims: Sequence[Claim], claim: Claim) -> bool:
+def _has_more_fields(claims: Sequence[FieldClaim], claim: FieldClaim) -> bool:
     """True if more fields than values compete for the words of a claim."""
     fields = {other.field.path for other in claims if other.span is claim.span and other.resolved.is_value}
     return len(fields) > len({id(other.span) for other in claims if other.field.path in fields})
 
 
-def _list_same(claims: Sequence[Claim], claim: Claim) -> list[Claim]:
+def _list_same(claims: Sequence[FieldClaim], claim: FieldClaim) -> list[FieldClaim]:
     return [other for other in claims if (other.span.start, other.span.end) == (claim.span.start, claim.span.end)]
 
 
-def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bool:
+def _is_for_another(form: OpenForm, claims: Sequence[FieldClaim], claim: FieldClaim) -> bool:
     """True for the 4 of "no wait, make that 4" and an open field, where it may be meant for what was said before.
 
     Not where the last message gave nothing for that field: it is what is corrected.
@@ -227,7 +227,7 @@ def _is_for_another(form: OpenForm, claims: Sequence[Claim], claim: Claim) -> bo
     return is_first and any(other.is_correction for other in _list_same(claims, claim))
 
 
-def _rank(form: OpenForm, claim: Claim) -> _Rank:
+def _rank(form: OpenForm, claim: FieldClaim) -> _Rank:
     """What is settled first: the strongest tie, what is stated, not refused, said in full, first in the message.
 
     At the summary a number. Then the field that comes first in the form; of corrections, the one asked for last.
@@ -247,13 +247,13 @@ def _rank(form: OpenForm, claim: Claim) -> _Rank:
     )
 
 
-def _is_full(claim: Claim) -> bool:
+def _is_full(claim: FieldClaim) -> bool:
     """True for "the 21st of November" beside "on Friday", and for "5:45 in the evening" beside "quarter to 6"."""
     is_dated = claim.span.sort is not Sort.DAY or "month" in claim.span.phrase.slots
     return (is_dated and len(claim.resolved.values) == 1) or not holds(Principle.FULL_VALUES)
 
 
-def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
+def assign(understanding: Understanding, form: OpenForm, claims: Sequence[FieldClaim]) -> list[FieldClaim]:
     """The claims that hold, in the order of the message. Of spans that overlap the longest counts, and each goes to the
     field that ranks first. What one field refuses goes to no other.
     """
@@ -261,7 +261,7 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
     dealt = _deal(understanding, form, longest)
     fitting = (claim for claim in longest if claim.field.path == dealt.get(id(claim.span), claim.field.path))
     ordered = sorted(fitting, key=lambda claim: _rank(form, claim))
-    chosen: dict[str, Claim] = {}
+    chosen: dict[str, FieldClaim] = {}
     settled: set[int] = set()  # Spans, by identity.
     for claim in ordered:
         if id(claim.span) in settled or _says_again(claim, chosen.values()):
@@ -276,7 +276,7 @@ def assign(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]
     return sorted(with_rivals, key=lambda claim: claim.span.start)
 
 
-def _says_again(claim: Claim, chosen: Iterable[Claim]) -> bool:
+def _says_again(claim: FieldClaim, chosen: Iterable[FieldClaim]) -> bool:
     """True for a day that another field has by other words: "on Thursday week, the tenth of December"."""
     if claim.span.sort not in (Sort.DAY, Sort.CLOCK, Sort.MOMENT) or claim.label is not None or claim.span.field:
         return False
@@ -284,12 +284,12 @@ def _says_again(claim: Claim, chosen: Iterable[Claim]) -> bool:
     return any(other.span is not claim.span and other.resolved.values == claim.resolved.values for other in others)
 
 
-def _list_longest(form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
+def _list_longest(form: OpenForm, claims: Sequence[FieldClaim]) -> list[FieldClaim]:
     """The claims of spans that do not overlap: of several the longest one, then a strong one, then the one that ranks
     first.
     """
 
-    def rank(claim: Claim) -> tuple[int, bool, int, _Rank]:
+    def rank(claim: FieldClaim) -> tuple[int, bool, int, _Rank]:
         # The "two months ago" of "I moved in two months ago".
         return claim.span.start - claim.span.end, claim.span.is_weak, -claim.span.end, _rank(form, claim)
 
@@ -300,7 +300,7 @@ def _list_longest(form: OpenForm, claims: Sequence[Claim]) -> list[Claim]:
     return [claim for claim in claims if any(claim.span is span for span in spans)]
 
 
-def _deal(understanding: Understanding, form: OpenForm, claims: Sequence[Claim]) -> Mapping[int, str]:
+def _deal(understanding: Understanding, form: OpenForm, claims: Sequence[FieldClaim]) -> Mapping[int, str]:
     """The field of each span, by identity, of a sort that has several plain values for open fields."""
     if understanding.find_move(*CORRECTIONS) or not holds(Principle.PAIRS):
         return {}
@@ -312,7 +312,7 @@ def _deal(understanding: Understanding, form: OpenForm, claims: Sequence[Claim])
     return dealt
 
 
-def _deal_sort(form: OpenForm, claims: Sequence[Claim]) -> Mapping[int, str]:
+def _deal_sort(form: OpenForm, claims: Sequence[FieldClaim]) -> Mapping[int, str]:
     """The spans go to the fields in the order of the form: from the asked one on, or to the last ones."""
     spans = list(dict.fromkeys(id(claim.span) for claim in sorted(claims, key=lambda claim: claim.span.start)))
     paths = sorted({claim.field.path for claim in claims}, key=form.order.__getitem__)
@@ -322,7 +322,7 @@ def _deal_sort(form: OpenForm, claims: Sequence[Claim]) -> Mapping[int, str]:
     return dict(zip(spans, paths[first:], strict=False))
 
 
-def _list_rivals(claim: Claim, others: Sequence[Claim]) -> Iterator[Claim]:
+def _list_rivals(claim: FieldClaim, others: Sequence[FieldClaim]) -> Iterator[FieldClaim]:
     """The second values for the field of a claim that are as plain, and that no field took."""
     for other in others:
         is_as_plain = other.span.is_weak is claim.span.is_weak or claim.score >= ASKED_TIE
@@ -332,7 +332,7 @@ def _list_rivals(claim: Claim, others: Sequence[Claim]) -> Iterator[Claim]:
             yield other
 
 
-def _join_rivals(understanding: Understanding, first: Claim, second: Claim) -> Claim | None:
+def _join_rivals(understanding: Understanding, first: FieldClaim, second: FieldClaim) -> FieldClaim | None:
     """What two spans are for one field: the later one behind a cue of correction; both are possible behind an "or".
 
     Returns None where the second one may be for another field.

@@ -3,16 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from convengine.engine.understanding.assign import ASKED_TIE, Claim
+from convengine.engine.understanding.assign import ASKED_TIE, FieldClaim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.form import OpenForm
 from convengine.engine.understanding.kinds.choices import NEAR, PART
 from convengine.engine.understanding.kinds.heads import PERSON
-from convengine.engine.understanding.labels import Label
+from convengine.engine.understanding.labels import FieldLabel
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
-from convengine.engine.understanding.span import Reason, Resolved, Sort
+from convengine.engine.understanding.reading import Doubt, Offered, RefusedText, Taken
+from convengine.engine.understanding.span import RefusalReason, Resolved, Sort
 from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
@@ -30,7 +30,7 @@ class Explained:
     """Which words of a message something explains: a value, a name of a field, a cue, a move, the question."""
 
     def __init__(
-        self, understanding: Understanding, form: OpenForm, labels: Sequence[Label], claims: Sequence[Claim]
+        self, understanding: Understanding, form: OpenForm, labels: Sequence[FieldLabel], claims: Sequence[FieldClaim]
     ) -> None:
         self.understanding = understanding
         self.form = form
@@ -105,7 +105,7 @@ class Explained:
         """The words of a clause but for small ones."""
         return self.content.intersection(range(clause.start, clause.end))
 
-    def asks_for_value(self, clause: Clause, claims: Sequence[Claim]) -> bool:
+    def asks_for_value(self, clause: Clause, claims: Sequence[FieldClaim]) -> bool:
         """True for "6pm?": a clause that asks, and has nothing but a value of an open field and words of request.
 
         In a message that begins the form, for each clause that does not begin with a word such as "when".
@@ -122,7 +122,7 @@ class Explained:
         return (clause.has("question") or clause.has("why")) and not clause.has("request")
 
 
-def decide(claims: Sequence[Claim], explained: Explained) -> Iterator[Taken | Offered | Refused]:
+def decide(claims: Sequence[FieldClaim], explained: Explained) -> Iterator[Taken | Offered | RefusedText]:
     """What becomes of each claim; nothing for one that is left."""
     for claim in (_ask_which(claim, explained) for claim in claims):
         is_asked_about = claim.span.sort is Sort.YES_NO or not explained.asks_for_value(claim.clause, claims)
@@ -137,7 +137,7 @@ def decide(claims: Sequence[Claim], explained: Explained) -> Iterator[Taken | Of
             yield Offered(claim.field.path, claim.resolved.value, *position, doubt)
 
 
-def _tells_of_part(claim: Claim, explained: Explained) -> bool:
+def _tells_of_part(claim: FieldClaim, explained: Explained) -> bool:
     """True if the message says something else about these people: "one of us is vegan" does not count the group."""
     if not str(claim.span.phrase.slots.get("counter", "")).startswith(PERSON):
         return False
@@ -148,7 +148,7 @@ def _tells_of_part(claim: Claim, explained: Explained) -> bool:
     return clause is not None and any(at >= match.end for at in explained.list_unexplained(clause))
 
 
-def _ask_which(claim: Claim, explained: Explained) -> Claim:
+def _ask_which(claim: FieldClaim, explained: Explained) -> FieldClaim:
     """The claim with both values where a clause that is as plain has a second one; doubtful where another one has."""
     others = [
         other for other in claim.rivals if other.clause is claim.clause or not explained.list_unexplained(other.clause)
@@ -159,7 +159,7 @@ def _ask_which(claim: Claim, explained: Explained) -> Claim:
     return replace(claim, is_doubtful=claim.is_doubtful or bool(claim.rivals))
 
 
-def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
+def _find_doubt(claim: FieldClaim, explained: Explained) -> Doubt | None:
     """Why a value is not taken at once. Returns None for one that is."""
     is_certain = claim.label is not None and claim.clause.only_limits
     is_certain |= claim.span.sort is Sort.YES_NO and claim.clause.force is Force.SUPPOSES and not claim.clause.doubts
@@ -176,7 +176,7 @@ def _find_doubt(claim: Claim, explained: Explained) -> Doubt | None:
     return None if holds(Principle.SURE_VALUES) and not claim.span.is_weak else Doubt.UNEXPLAINED
 
 
-def _names_unknown_zone(claim: Claim, explained: Explained) -> bool:
+def _names_unknown_zone(claim: FieldClaim, explained: Explained) -> bool:
     """True if the words after a time look like the name of a zone that the tables do not have."""
     if claim.span.sort not in (Sort.CLOCK, Sort.MOMENT):
         return False
@@ -189,7 +189,7 @@ def _names_unknown_zone(claim: Claim, explained: Explained) -> bool:
     return bool(name) and (is_abbreviation or bool(understanding.chart.match("zone_word", end)))
 
 
-def _is_similar(claim: Claim) -> bool:
+def _is_similar(claim: FieldClaim) -> bool:
     """True for a word that is nearly spelled like an option, and for a word of one beside a single word of the field's
     name: "check my account balance".
     """
@@ -197,7 +197,7 @@ def _is_similar(claim: Claim) -> bool:
     return claim.span.phrase.means == NEAR or (claim.span.phrase.means == PART and not is_named)
 
 
-def _may_be_talk(claim: Claim, explained: Explained) -> bool:
+def _may_be_talk(claim: FieldClaim, explained: Explained) -> bool:
     """True for a weak value, or a day beside more words, in a message that answers no question and begins no form; and
     for a weak value among words of talk in a message that leaves.
     """
@@ -210,7 +210,7 @@ def _may_be_talk(claim: Claim, explained: Explained) -> bool:
     return claim.span.is_weak or (counts_from_now and bool(talk or explained.list_unexplained(claim.clause)))
 
 
-def _take(claim: Claim, explained: Explained) -> Taken:
+def _take(claim: FieldClaim, explained: Explained) -> Taken:
     """The value as taken: by what it was recognised, whether the answer repeats it, and what was assumed."""
     understanding = explained.understanding
     by = CORRECTION if claim.is_correction else LABEL if claim.label else ASKED if claim.score >= ASKED_TIE else KIND
@@ -231,7 +231,7 @@ def _take(claim: Claim, explained: Explained) -> Taken:
     )
 
 
-def _refuse(claim: Claim, explained: Explained) -> Iterator[Refused]:
+def _refuse(claim: FieldClaim, explained: Explained) -> Iterator[RefusedText]:
     """A refusal is said where the value was surely meant for this field: the asked one, a plain one, or a named one."""
     understanding, resolved = explained.understanding, claim.resolved
     is_named = claim.label is not None and not explained.list_unexplained(claim.clause)
@@ -239,4 +239,4 @@ def _refuse(claim: Claim, explained: Explained) -> Iterator[Refused]:
         start, end = claim.span.start, claim.span.end
         text, position = understanding.quote(start, end), understanding.find_position(start, end)
         data = dict(resolved.data) | ({"candidates": list(resolved.values)} if len(resolved.values) > 1 else {})
-        yield Refused(claim.field.path, text, resolved.reason or Reason.AMBIGUOUS, data, *position)
+        yield RefusedText(claim.field.path, text, resolved.reason or RefusalReason.AMBIGUOUS, data, *position)

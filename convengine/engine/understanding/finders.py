@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.choices import ChoiceFinder
 from convengine.engine.understanding.kinds.clock import ClockFinder
 from convengine.engine.understanding.kinds.contacts import EmailFinder, IbanFinder, PhoneFinder, PostcodeFinder
@@ -56,7 +56,7 @@ class FoundSpanFinder:
             for item in findings:
                 covered = [at for at, word in enumerate(chart.words) if item.start < word.end and word.start < item.end]
                 if covered:
-                    phrase = Phrase(kind, {"found": item})
+                    phrase = GrammarPhrase(kind, {"found": item})
                     spans.append(Span(self._sort, covered[0], covered[-1] + 1, phrase, item.is_weak, item.field))
         others = [spec for spec in specs if spec.kind_name not in self._spans]
         return [*spans, *(self._built_in.find(chart, others) if self._built_in and others else ())]

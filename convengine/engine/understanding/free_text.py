@@ -4,16 +4,16 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from convengine.engine.understanding.asked_names import take_name
-from convengine.engine.understanding.assign import Claim, is_text
+from convengine.engine.understanding.assign import FieldClaim, is_text
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import MOST_SHORT, FormField, list_held_words
 from convengine.engine.understanding.labels import STREET, asks_for_name, list_relations, takes_only_name
-from convengine.engine.understanding.left_over import LeftOver, Piece
+from convengine.engine.understanding.left_over import LeftOver, LeftOverPiece
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
+from convengine.engine.understanding.reading import Doubt, Offered, RefusedText, Taken
 from convengine.engine.understanding.text_words import PARTING, TextWords
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover, has_same_letters
@@ -24,8 +24,8 @@ _MOST_OF_YES_OR_NO = 2
 
 
 def read_free_text(
-    explained: Explained, claims: Sequence[Claim], *, is_phrase: bool
-) -> Taken | Offered | Refused | None:
+    explained: Explained, claims: Sequence[FieldClaim], *, is_phrase: bool
+) -> Taken | Offered | RefusedText | None:
     """The text that the asked field takes. Returns None where the message says something else.
 
     `is_phrase`: a phrase of another intent matches the whole message.
@@ -41,7 +41,7 @@ def read_free_text(
     return _take_short(item, explained, claims) or _take_rest(item, explained, claims)
 
 
-def _take_told(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | None:
+def _take_told(item: FormField, explained: Explained, claims: Sequence[FieldClaim]) -> Taken | None:
     """The answer as typed, without sentences around it that say nothing: "Well, yes. A shelf fell. How many more?".
 
     Returns None for one that is all values of other fields, corrections and questions.
@@ -64,7 +64,7 @@ def _take_told(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     return Taken(item.path, understanding.text[first:last].strip(), first, last, TEXT)
 
 
-def _take_short(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
+def _take_short(item: FormField, explained: Explained, claims: Sequence[FieldClaim]) -> Taken | Offered | None:
     """An answer of a few words, without the frame before it and the courtesies behind it: "it's head of sales".
 
     The text ends where the message begins to tell something else. Where only a comma is between, the text is offered.
@@ -107,7 +107,7 @@ def _may_correct(understanding: Understanding, start: int) -> bool:
     return not has_value and any(cue.start >= start and cue.name in names for cue in understanding.cues)
 
 
-def _is_stated(explained: Explained, claims: Sequence[Claim], start: int, end: int) -> bool:
+def _is_stated(explained: Explained, claims: Sequence[FieldClaim], start: int, end: int) -> bool:
     """True for words of clauses that state, without a value of another field."""
     clauses = [clause for clause in explained.understanding.clauses if clause.start < end and start < clause.end]
     states = all(clause.force is Force.STATES for clause in clauses)
@@ -144,7 +144,7 @@ def _is_one_thing(explained: Explained, start: int, end: int) -> bool:
     return is_plain and not explained.talk.issuperset(content)
 
 
-def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -> Taken | Offered | None:
+def _take_rest(item: FormField, explained: Explained, claims: Sequence[FieldClaim]) -> Taken | Offered | None:
     """Take the names of a sentence, from the first to the last one: nothing is cut out of the middle.
 
     A part that a word of relation marks for the field is all of it. What is not all of its sentence, or of several, is
@@ -171,13 +171,13 @@ def _take_rest(item: FormField, explained: Explained, claims: Sequence[Claim]) -
     return text if is_sure else Offered(item.path, text.value, text.start, text.end, Doubt.UNCLEAR)
 
 
-def _is_cut(understanding: Understanding, last: Piece, end: int, pieces: Sequence[Piece]) -> bool:
+def _is_cut(understanding: Understanding, last: LeftOverPiece, end: int, pieces: Sequence[LeftOverPiece]) -> bool:
     """True where a piece of the sentence follows a text that ends with its last piece."""
     behind = range(last.end + 1, _find_sentence_end(understanding, last))
     return any(piece.start in behind and understanding.words[piece.start].start >= end for piece in pieces)
 
 
-def _list_address(explained: Explained, pieces: Sequence[Piece]) -> list[Piece]:
+def _list_address(explained: Explained, pieces: Sequence[LeftOverPiece]) -> list[LeftOverPiece]:
     """The parts of "Park House, Park Street 4 in York, third floor": those beside the first number, and the rest."""
     understanding, words = explained.understanding, explained.understanding.words
     if not holds(Principle.WHOLE_TEXTS):
@@ -198,7 +198,7 @@ def _list_address(explained: Explained, pieces: Sequence[Piece]) -> list[Piece]:
     return part[start:]
 
 
-def has_number(understanding: Understanding, piece: Piece) -> bool:
+def has_number(understanding: Understanding, piece: LeftOverPiece) -> bool:
     """True for a part of a message with a number: of a street, of a bus."""
     return any(word.is_number for word in understanding.words[piece.start : piece.end])
 
@@ -214,8 +214,8 @@ def _offer_sentence(item: FormField, understanding: Understanding) -> Offered | 
 
 
 def _list_meant(
-    item: FormField, explained: Explained, claims: Sequence[Claim], relations: frozenset[str]
-) -> Sequence[Piece]:
+    item: FormField, explained: Explained, claims: Sequence[FieldClaim], relations: frozenset[str]
+) -> Sequence[LeftOverPiece]:
     """The pieces that may be the text: without names that are held, and of clauses that state where there are any.
 
     "I used to live in Bath, now it's York."
@@ -228,15 +228,15 @@ def _list_meant(
 
 
 def _list_marked(
-    understanding: Understanding, valued: set[int], pieces: Sequence[Piece], relations: frozenset[str]
-) -> Sequence[Piece]:
+    understanding: Understanding, valued: set[int], pieces: Sequence[LeftOverPiece], relations: frozenset[str]
+) -> Sequence[LeftOverPiece]:
     """The pieces that are written as a name, have a number, stand behind a frame or a relation, or are a sentence.
 
     Other words of a sentence rather tell something: the "broken" of "the heating is broken" is no address.
     """
     if not holds(Principle.MARKED_TEXTS):
         return pieces
-    words, marked = TextWords(understanding), list[Piece]()
+    words, marked = TextWords(understanding), list[LeftOverPiece]()
     for piece in pieces:
         is_name = piece.is_capital or has_number(understanding, piece) or words.are_title(piece.start, piece.end)
         is_behind = bool(piece.relations & relations) or words.is_framed(piece.start)
@@ -249,7 +249,9 @@ def _list_marked(
     return marked
 
 
-def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequence[Piece]) -> list[list[Piece]]:
+def _choose_parts(
+    item: FormField, understanding: Understanding, pieces: Sequence[LeftOverPiece]
+) -> list[list[LeftOverPiece]]:
     """The sentences that may give the text, as their pieces: the one that begins with a frame if there is one."""
     words = TextWords(understanding)
     parts = [*_group_by_sentence(understanding, pieces)]
@@ -262,13 +264,13 @@ def _choose_parts(item: FormField, understanding: Understanding, pieces: Sequenc
     return next((chosen for chosen in (numbered, framed) if len(chosen) == 1), parts)
 
 
-def _find_sentence_end(understanding: Understanding, piece: Piece) -> int:
+def _find_sentence_end(understanding: Understanding, piece: LeftOverPiece) -> int:
     return min((at for at in understanding.begins if at > piece.start), default=len(understanding.words))
 
 
-def _group_by_sentence(understanding: Understanding, pieces: Sequence[Piece]) -> Iterator[list[Piece]]:
+def _group_by_sentence(understanding: Understanding, pieces: Sequence[LeftOverPiece]) -> Iterator[list[LeftOverPiece]]:
     """The pieces of each sentence, up to a comma with more words behind it than a part of a name or an address has."""
-    sentence: list[Piece] = []
+    sentence: list[LeftOverPiece] = []
     is_over = False
     for piece in pieces:
         between = range(sentence[-1].end, piece.start) if sentence else range(0)
@@ -294,7 +296,7 @@ def _count_behind(understanding: Understanding, at: int) -> int:
 
 
 def _make_text(
-    item: FormField, explained: Explained, pieces: Sequence[Piece], valued: set[int], *, is_part: bool
+    item: FormField, explained: Explained, pieces: Sequence[LeftOverPiece], valued: set[int], *, is_part: bool
 ) -> Taken | Offered:
     """The text from the first to the last of some pieces. `is_part`: the message has more."""
     understanding, words = explained.understanding, TextWords(explained.understanding)
@@ -344,7 +346,7 @@ def _list_said(explained: Explained, item: FormField) -> set[int]:
     return {at for at, word in enumerate(words) if at in explained.talk or word.key in names} - leads
 
 
-def _may_be_meant(piece: Piece, relations: frozenset[str]) -> bool:
+def _may_be_meant(piece: LeftOverPiece, relations: frozenset[str]) -> bool:
     """False for the dog of "can I bring my dog?": a question gives names, or what its relation marks."""
     asks = piece.clause is not None and piece.clause.force is Force.ASKS
     return not asks or piece.is_capital or bool(piece.relations & relations)

@@ -21,14 +21,14 @@ Reader = Callable[[Sequence[Word], int], Iterable[tuple[int, Json]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Phrase:
+class GrammarPhrase:
     """A phrase of a table that words match: what it means, and the values of its slots and constants."""
 
     means: str
     slots: Mapping[str, Json]
 
 
-class Match(NamedTuple):
+class GrammarMatch(NamedTuple):
     """A phrase or a value from one word up to another."""
 
     end: int
@@ -154,7 +154,7 @@ def _make_value(means: str | None, value: Json, slots: Mapping[str, Json]) -> Js
     if means is None:
         return value
     named = {**value, **slots}
-    return next(iter(named.values())) if means == VALUE else Phrase(means, named)
+    return next(iter(named.values())) if means == VALUE else GrammarPhrase(means, named)
 
 
 def _expand(template: str) -> list[list[_Element]]:
@@ -203,7 +203,7 @@ class Chart:
         self.text = text
         #: True for a message in capitals, which then tell nothing.
         self.is_shouted = text.isupper()
-        self._known: dict[tuple[str, int], tuple[Match, ...]] = {}
+        self._known: dict[tuple[str, int], tuple[GrammarMatch, ...]] = {}
         #: For a phrase that may contain itself, the word from which on its matches are known.
         self._known_from: dict[str, int] = {}
         self._occurs: dict[str, bool] = {}
@@ -226,7 +226,7 @@ class Chart:
         """Its words without signs."""
         return frozenset(index for index, word in enumerate(self.words) if not word.is_sign)
 
-    def match(self, name: str, start: int) -> tuple[Match, ...]:
+    def match(self, name: str, start: int) -> tuple[GrammarMatch, ...]:
         """The matches of a class, a number or a phrase that begin at a word; the longest first.
 
         Where words have the same meaning with the same slots in several ways, the first way counts.
@@ -242,31 +242,31 @@ class Chart:
                 known = self._match_new(name, at)
         return known or ()
 
-    def _match_new(self, name: str, start: int) -> tuple[Match, ...]:
+    def _match_new(self, name: str, start: int) -> tuple[GrammarMatch, ...]:
         self._known[name, start] = ()  # A phrase that begins with itself matches nothing.
         if name not in self.list_names(start):
             return ()
-        matches, last = list[Match](), start + _MOST_WORDS
+        matches, last = list[GrammarMatch](), start + _MOST_WORDS
         if reader := self.grammar.readers.get(name):
-            matches += (Match(end, value) for end, value in reader(self.words, start) if end <= last)
+            matches += (GrammarMatch(end, value) for end, value in reader(self.words, start) if end <= last)
         if node := self.grammar.nodes.get(name):
             matches += (match for match in self._walk(node, start, start, {}) if match.end <= last)
         if len(matches) > 1:
-            distinct: dict[tuple[Json, ...], Match] = {}
+            distinct: dict[tuple[Json, ...], GrammarMatch] = {}
             for match in matches:
                 value = match.value
-                meaning = (value.means, *value.slots) if isinstance(value, Phrase) else (repr(value),)
+                meaning = (value.means, *value.slots) if isinstance(value, GrammarPhrase) else (repr(value),)
                 distinct.setdefault((match.end, *meaning), match)
             matches = sorted(distinct.values(), key=lambda match: -match.end)
         self._known[name, start] = tuple(matches)
         return self._known[name, start]
 
-    def match_longest(self, name: str, start: int) -> Match | None:
+    def match_longest(self, name: str, start: int) -> GrammarMatch | None:
         """The longest match that begins at a word. Returns None if there is none."""
         matches = self.match(name, start)
         return matches[0] if matches else None
 
-    def match_exactly(self, name: str, start: int) -> Match | None:
+    def match_exactly(self, name: str, start: int) -> GrammarMatch | None:
         """The longest match that begins at a word. Returns None if there is none, or if a word of it has a slip."""
         match = self.match_longest(name, start)
         return None if match is None or self.is_mended(start, match.end) else match
@@ -297,13 +297,13 @@ class Chart:
             known = self._names[start] = self.grammar.list_names(word, reading)
         return known
 
-    def _walk(self, node: _Node, start: int, at: int, slots: dict[str, Json]) -> Iterator[Match]:
+    def _walk(self, node: _Node, start: int, at: int, slots: dict[str, Json]) -> Iterator[GrammarMatch]:
         """The matches that go on from a node.
 
         `start` is the first word of the phrase, `at` the next one to read, and `slots` what was read.
         """
         for means, value in node.ends:
-            yield Match(at, _make_value(means, value, slots))
+            yield GrammarMatch(at, _make_value(means, value, slots))
         for position in self._list_places(start, at):
             word = self.words[position]
             if following := node.words.get(word.key):

@@ -21,7 +21,7 @@ _SMALL, _SIGNS = ("label_joint", "filler", "correction", "least", "limit"), froz
 
 
 @dataclass(frozen=True)
-class Label:
+class FieldLabel:
     """The name of a field, from one word up to another.
 
     `is_whole`: not only one of its words.
@@ -33,13 +33,13 @@ class Label:
     is_whole: bool = True
 
 
-def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
+def find_labels(understanding: Understanding, form: OpenForm) -> tuple[FieldLabel, ...]:
     """The names of fields in a message; the longest at each word. A word that several fields have names none."""
     keys = tuple(word.key for word in understanding.words)
     passed = cover(cue for cue in understanding.cues if cue.name != "lead_in")
     passed |= {index for index, word in enumerate(understanding.words) if word.is_mended}
     grammar = understanding.chart.grammar
-    labels: list[Label] = []
+    labels: list[FieldLabel] = []
     at = 0
     while at < len(keys):
         label = _find_at(keys, at, form)
@@ -47,7 +47,7 @@ def find_labels(understanding: Understanding, form: OpenForm) -> tuple[Label, ..
             # A word that only one field's names have, or the "arriving" of an arrival.
             stems = get_own_stems(form.fields, grammar)
             owner = form.own_names.get(keys[at]) or stems.get(stem(keys[at], grammar))
-            label = Label(owner.path, at, at + 1, is_whole=False) if owner else None
+            label = FieldLabel(owner.path, at, at + 1, is_whole=False) if owner else None
         if label is not None:
             labels.append(label)
         at = label.end if label else at + 1
@@ -73,14 +73,14 @@ def takes_only_name(item: FormField, grammar: Grammar) -> bool:
     return asks_for_name(item, grammar) and (is_called or is_asked)
 
 
-def find_labels_by_kind(understanding: Understanding, form: OpenForm) -> tuple[Label, ...]:
+def find_labels_by_kind(understanding: Understanding, form: OpenForm) -> tuple[FieldLabel, ...]:
     """The names of fields, and beside them what names the only field of a kind: "the name", "the date"."""
     chart, labels = understanding.chart, [*find_labels(understanding, form)]
     matches = [(at, match) for at in range(len(chart.words)) if (match := chart.match_longest("kind_name", at))]
     for at, match in matches:
         fields = _list_of_kind(str(match.value), form, chart.grammar)
         if len(fields) == 1 and not any(label.start < match.end and at < label.end for label in labels):
-            labels.append(Label(fields[0].path, at, match.end))
+            labels.append(FieldLabel(fields[0].path, at, match.end))
     return tuple(sorted(labels, key=lambda label: label.start))
 
 
@@ -93,7 +93,7 @@ def _list_of_kind(kind: str, form: OpenForm, grammar: Grammar) -> list[FormField
     return [item for item in form.fields if item.spec.kind == kind]
 
 
-def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:
+def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> FieldLabel | None:
     """The longest whole name of a field that begins at a word. Returns None if there is none, or if several have it."""
     matches = [
         (end, item) for item in form.fields for label in item.labels if (end := _find_label_end(keys, at, label))
@@ -102,7 +102,7 @@ def _find_at(keys: Sequence[str], at: int, form: OpenForm) -> Label | None:
         return None
     longest = max(end for end, _ in matches)
     items: list[FormField] = [item for end, item in matches if end == longest]
-    return Label(items[0].path, at, longest) if len(set(items)) == 1 else None
+    return FieldLabel(items[0].path, at, longest) if len(set(items)) == 1 else None
 
 
 def _find_label_end(keys: Sequence[str], at: int, label: Sequence[str]) -> int | None:
@@ -149,14 +149,14 @@ def list_relations(item: FormField, grammar: Grammar) -> frozenset[str]:
 class BoundLabels:
     """Binds the names of fields to the values beside them."""
 
-    def __init__(self, understanding: Understanding, labels: Sequence[Label]) -> None:
+    def __init__(self, understanding: Understanding, labels: Sequence[FieldLabel]) -> None:
         small = cover(cue for cue in understanding.cues if cue.name in _SMALL)
         small |= {index for index, word in enumerate(understanding.words) if word.key in _SIGNS}
         self._small = small
         self._before = [(label, find_value_start(understanding, label)) for label in reversed(labels)]
         self._after = labels
 
-    def find(self, start: int, end: int) -> Label | None:
+    def find(self, start: int, end: int) -> FieldLabel | None:
         """The label directly before or after a value, with nothing but joints and fillers between.
 
         Returns None if there is none.
@@ -171,7 +171,7 @@ class BoundLabels:
         return next(before, None) or next(after, None)
 
 
-def find_value_start(understanding: Understanding, label: Label, *joints: str) -> int:
+def find_value_start(understanding: Understanding, label: FieldLabel, *joints: str) -> int:
     """The word behind a name of a field and the joint that follows it; without a joint, the word behind the name.
 
     `joints`: the classes of the joint; by default each that may stand before a value.
@@ -182,7 +182,7 @@ def find_value_start(understanding: Understanding, label: Label, *joints: str) -
     return max([label.end + sign, *(match.end for match in matches if match)])
 
 
-def says_nothing(understanding: Understanding, label: Label) -> bool:
+def says_nothing(understanding: Understanding, label: FieldLabel) -> bool:
     """True for "note: none": what is said for the field is that it stays empty."""
     clause, start = understanding.find_clause(label.start), find_value_start(understanding, label)
     match = understanding.chart.match_longest("move", start) if start > label.end else None

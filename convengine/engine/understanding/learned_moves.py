@@ -9,7 +9,7 @@ from convengine.engine.understanding.clauses import Clause, Force, list_between
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.sentences import ASKS, NONE, Subject, decide, list_known_words
+from convengine.engine.understanding.sentences import ASKS, NONE, LearnedPart, decide, list_known_words
 from convengine.engine.understanding.span import Span
 from convengine.engine.understanding.words import cover
 
@@ -74,7 +74,7 @@ def _may_wish(chart: Chart, clause: Clause, spans: Sequence[Span]) -> bool:
 def _rate_asking(chart: Chart, start: int, end: int, learned: LearnedPort) -> float:
     """The probability that words ask for information; a sign of a question behind them counts."""
     is_marked = end < len(chart.words) and chart.words[end].key == "?"
-    name, probability = decide(learned, Subject.ASKS, chart.quote(start, end + is_marked))
+    name, probability = decide(learned, LearnedPart.ASKS, chart.quote(start, end + is_marked))
     return probability if name == ASKS else round(1 - probability, 3)
 
 
@@ -155,7 +155,7 @@ def _is_covered(clause: Clause, words: Sequence[int], own: Sequence[Move]) -> bo
 
 def _learn(chart: Chart, clause: Clause, own: Sequence[Move], learned: LearnedPort) -> Learned:
     """The most likely move. Of several that the tables find it is one; beside other words it may be another one."""
-    name, probability = decide(learned, Subject.MOVES, chart.quote(clause.start, clause.end))
+    name, probability = decide(learned, LearnedPart.MOVES, chart.quote(clause.start, clause.end))
     is_covered = bool(own) and _is_covered(clause, _list_words(chart, clause), own)
     if name == NONE:
         dropped = tuple(own) if probability >= SURE_YES and not is_covered else ()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from convengine.engine.cached_property import cached_property
-from convengine.engine.understanding.assign import Claim
+from convengine.engine.understanding.assign import FieldClaim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.span import Sort
@@ -17,7 +17,7 @@ _MOST_SMALL = 8
 
 
 @dataclass(frozen=True)
-class Piece:
+class LeftOverPiece:
     """A part of the message that nothing explains, from one word up to another."""
 
     start: int
@@ -32,7 +32,7 @@ class Piece:
 class LeftOver:
     """The pieces of a message."""
 
-    def __init__(self, explained: Explained, claims: Sequence[Claim]) -> None:
+    def __init__(self, explained: Explained, claims: Sequence[FieldClaim]) -> None:
         understanding = explained.understanding
         self._understanding, self._chart = understanding, understanding.chart
         self._explained = explained
@@ -43,7 +43,7 @@ class LeftOver:
         self._valued = cover(plain) | cover(moves)
 
     @cached_property
-    def pieces(self) -> tuple[Piece, ...]:
+    def pieces(self) -> tuple[LeftOverPiece, ...]:
         """Its pieces, without those that its clauses deny or only ask about."""
         content = self._list_content(with_question=False) or self._list_content(with_question=True)
         runs: list[tuple[int, int]] = []
@@ -52,12 +52,12 @@ class LeftOver:
                 runs[-1] = runs[-1][0], index + 1
             else:
                 runs.append((index, index + 1))
-        pieces, last = list[Piece](), 0
+        pieces, last = list[LeftOverPiece](), 0
         for first, stop in runs:
             if stop > last:  # Else it is written together with the piece before it.
                 start, last = self._widen(first, stop)
                 relations, clause = frozenset(self._list_relations(start)), self._understanding.find_clause(start)
-                pieces.append(Piece(start, last, relations, self._is_name(start), clause))
+                pieces.append(LeftOverPiece(start, last, relations, self._is_name(start), clause))
         return tuple(pieces)
 
     @cached_property

@@ -2,7 +2,7 @@
 
 from convengine.engine.turn.ports import LearnedPort
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.sentences import Subject, decide, rate_question
+from convengine.engine.understanding.sentences import LearnedPart, decide, rate_question
 
 _TOLD = "told"
 
@@ -19,7 +19,7 @@ def is_long_text(spec: FieldSpec, learned: LearnedPort | None) -> bool:
         return bool(spec.long)
     if learned is None:
         return proposes_long_text(spec.title, spec.asks)
-    return decide(learned, Subject.TEXTS, _describe(spec.title, spec.asks))[0] == _TOLD
+    return decide(learned, LearnedPart.TEXTS, _describe(spec.title, spec.asks))[0] == _TOLD
 
 
 def _describe(title: str, question: str) -> str:

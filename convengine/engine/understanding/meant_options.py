@@ -13,8 +13,8 @@ from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.encoder import encode, encode_text
 from convengine.engine.understanding.field import Option
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.reading import Doubt, Offered, Refused
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.reading import Doubt, Offered, RefusedText
+from convengine.engine.understanding.span import RefusalReason
 from convengine.json_value import Json
 
 #: The least cosine of an option that is offered, and how near a second one is that is offered, too.
@@ -27,7 +27,7 @@ _MOST_NEAR = 2
 _DIGITS = 3
 
 
-def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
+def offer_meant_option(explained: Explained) -> list[Offered | RefusedText]:
     """The option of the asked choice that what is left of the message means; two near ones as a choice.
 
     Where more are near, the piece is a sibling of all of them: purple, where there are red, green and blue. Nothing is
@@ -50,7 +50,7 @@ def offer_meant_option(explained: Explained) -> list[Offered | Refused]:
     if len(near) == 1:
         return [Offered(asked_field.path, near[0].value, *position, Doubt.MEANING)]
     candidates = {"candidates": [option.value for option in near]}
-    return [Refused(asked_field.path, understanding.quote(*piece), Reason.AMBIGUOUS, candidates, *position)]
+    return [RefusedText(asked_field.path, understanding.quote(*piece), RefusalReason.AMBIGUOUS, candidates, *position)]
 
 
 def _list_pieces(explained: Explained) -> Iterator[tuple[int, int]]:

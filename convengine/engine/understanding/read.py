@@ -3,18 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from convengine.engine.understanding.assign import Claim, assign, is_text, list_claims
+from convengine.engine.understanding.assign import FieldClaim, assign, is_text, list_claims
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.decide import Explained, decide
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.free_text import read_free_text
-from convengine.engine.understanding.labels import Label, find_labels, says_nothing
+from convengine.engine.understanding.labels import FieldLabel, find_labels, says_nothing
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.meant_options import offer_meant_option
 from convengine.engine.understanding.moves import Move, MoveKind
-from convengine.engine.understanding.reading import Offered, Reading, Refused, Taken
-from convengine.engine.understanding.span import Finder, Reason, Situation, Sort
+from convengine.engine.understanding.reading import Offered, Reading, RefusedText, Taken
+from convengine.engine.understanding.span import Finder, RefusalReason, Situation, Sort
 from convengine.engine.understanding.unasked_texts import list_labelled_texts, list_related_texts
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.yes_no_answers import answer_yes_or_no
@@ -23,7 +23,7 @@ from convengine.engine.understanding.yes_no_answers import answer_yes_or_no
 _MOST_OPTION_WORDS = 2
 #: Between the name of a field and its value.
 _SIGNS = frozenset({":", "="})
-_Result = TypeVar("_Result", Taken, Offered, Refused)
+_Result = TypeVar("_Result", Taken, Offered, RefusedText)
 
 
 def read_into_form(
@@ -59,7 +59,7 @@ def read_into_form(
     return Reading(
         _pick(results, Taken),
         _pick(results, Offered),
-        _pick(results, Refused),
+        _pick(results, RefusedText),
         tuple(cleared),
         tuple(_list_named(explained, labels, {*touched, *cleared})),
         tuple(_list_unexplained(explained, results)),
@@ -68,17 +68,20 @@ def read_into_form(
     )
 
 
-def _pick(results: Sequence[Taken | Offered | Refused], kind: type[_Result]) -> tuple[_Result, ...]:
+def _pick(results: Sequence[Taken | Offered | RefusedText], kind: type[_Result]) -> tuple[_Result, ...]:
     return tuple(result for result in results if isinstance(result, kind))
 
 
-def _list_touched(results: Sequence[Taken | Offered | Refused]) -> set[str]:
+def _list_touched(results: Sequence[Taken | Offered | RefusedText]) -> set[str]:
     return {result.field for result in results}
 
 
 def _list_free_text(
-    explained: Explained, claims: Sequence[Claim], results: Sequence[Taken | Offered | Refused], is_phrase: bool
-) -> list[Taken | Offered | Refused]:
+    explained: Explained,
+    claims: Sequence[FieldClaim],
+    results: Sequence[Taken | Offered | RefusedText],
+    is_phrase: bool,
+) -> list[Taken | Offered | RefusedText]:
     """The text that the asked field takes, if any."""
     form, path = explained.form, explained.form.asked_path
     if not is_text(form.asked_field) or path in _list_touched(results) or not form.is_open(path):
@@ -90,7 +93,7 @@ def _list_free_text(
 
 
 def _counts_beside(
-    explained: Explained, texts: Sequence[Taken | Offered | Refused], result: Taken | Offered | Refused
+    explained: Explained, texts: Sequence[Taken | Offered | RefusedText], result: Taken | Offered | RefusedText
 ) -> bool:
     """True for what is taken. Beside a long text nothing else counts, and no part of a short one: "Elm Row 27"."""
     item = explained.form.asked_field
@@ -100,8 +103,8 @@ def _counts_beside(
 
 
 def _list_unread(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label], touched: set[str]
-) -> Iterator[Refused]:
+    understanding: Understanding, form: OpenForm, labels: Sequence[FieldLabel], touched: set[str]
+) -> Iterator[RefusedText]:
     """Choices that are named with a sign and words that are no option: "city: Paris"."""
     for label in labels:
         item = form.field(label.field)
@@ -111,11 +114,11 @@ def _list_unread(
         if label.end + 1 < clause.end and understanding.words[label.end].key in _SIGNS:
             text = understanding.quote(label.end + 1, clause.end)
             position = understanding.find_position(label.end + 1, clause.end)
-            yield Refused(item.path, text, Reason.VALUE_VIOLATES_SCHEMA, {}, *position)
+            yield RefusedText(item.path, text, RefusalReason.VALUE_VIOLATES_SCHEMA, {}, *position)
             touched = {*touched, item.path}
 
 
-def _list_unexplained(explained: Explained, results: Sequence[Taken | Offered | Refused]) -> list[tuple[int, int]]:
+def _list_unexplained(explained: Explained, results: Sequence[Taken | Offered | RefusedText]) -> list[tuple[int, int]]:
     """The positions in the text of words that nothing explains, and that no taken value has."""
     understanding = explained.understanding
     taken = [(result.start, result.end) for result in results if isinstance(result, Taken)]
@@ -125,7 +128,7 @@ def _list_unexplained(explained: Explained, results: Sequence[Taken | Offered | 
     return [(word.start, word.end) for word in words if not any(start <= word.start < end for start, end in taken)]
 
 
-def _refuse_option(explained: Explained) -> list[Refused]:
+def _refuse_option(explained: Explained) -> list[RefusedText]:
     """The refusal of a short answer to a choice that is none of its options: "medium"."""
     understanding, asked_field = explained.understanding, explained.form.asked_field
     clauses = understanding.clauses
@@ -137,10 +140,10 @@ def _refuse_option(explained: Explained) -> list[Refused]:
     text = understanding.quote(clauses[0].start, clauses[0].end)
     labels = [option.label for option in asked_field.spec.options]
     position = understanding.find_position(clauses[0].start, clauses[0].end)
-    return [Refused(asked_field.path, text, Reason.NOT_AN_OPTION, {"options": labels}, *position)]
+    return [RefusedText(asked_field.path, text, RefusalReason.NOT_AN_OPTION, {"options": labels}, *position)]
 
 
-def _list_cleared(explained: Explained, labels: Sequence[Label]) -> list[str]:
+def _list_cleared(explained: Explained, labels: Sequence[FieldLabel]) -> list[str]:
     """Fields that are left empty: the asked optional one by "skip" or "no", those behind "remove", and "note: none"."""
     understanding, form = explained.understanding, explained.form
     is_empty = _leaves_asked_empty(explained) or _lacks_asked(explained, labels)
@@ -171,7 +174,7 @@ def _leaves_asked_empty(explained: Explained) -> bool:
     return not says_more and all(span.is_weak for span in understanding.spans)
 
 
-def _lacks_asked(explained: Explained, labels: Sequence[Label]) -> bool:
+def _lacks_asked(explained: Explained, labels: Sequence[FieldLabel]) -> bool:
     """True for "I haven't got an email", which denies what was asked for; and where it is optional, for "no idea where
     that is". To a field for yes or no, a denial is a value.
     """
@@ -202,7 +205,7 @@ def _may_skip(understanding: Understanding, asked_field: FormField) -> bool:
     return not asked_field.required and (denies or empty is not None)
 
 
-def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]) -> list[str]:
+def _list_named(explained: Explained, labels: Sequence[FieldLabel], touched: set[str]) -> list[str]:
     """Held fields whose name is said with a cue of correction, or after "What should I change?", without a value.
 
     Not in "don't change the day", and not in "why did you change the day?".
@@ -216,7 +219,7 @@ def _list_named(explained: Explained, labels: Sequence[Label], touched: set[str]
     return list(dict.fromkeys(label.field for label in labels if _is_to_change(explained, label, correction)))
 
 
-def _is_to_change(explained: Explained, label: Label, correction: Move | None) -> bool:
+def _is_to_change(explained: Explained, label: FieldLabel, correction: Move | None) -> bool:
     """True for a name of a field that says what to change. `correction`: the first one of the message.
 
     A single word of a name does not, among other words: the "number" of "you've lost the house number".

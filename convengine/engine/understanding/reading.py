@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from convengine.engine.understanding.moves import MoveKind
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.span import RefusalReason
 from convengine.json_value import Json
 
 
@@ -56,7 +56,7 @@ class Offered:
 
 
 @dataclass(frozen=True)
-class Refused:
+class RefusedText:
     """A text that was meant as a value and is not taken, with the reason."""
 
     field: str
@@ -75,7 +75,7 @@ class Reading:
 
     taken: tuple[Taken, ...] = ()
     offered: tuple[Offered, ...] = ()
-    refused: tuple[Refused, ...] = ()
+    refused: tuple[RefusedText, ...] = ()
     #: Optional fields that are left empty, and required ones that are emptied and asked for again.
     cleared: tuple[str, ...] = ()
     #: Fields that the message names without a new value: they are asked for again.
@@ -92,7 +92,7 @@ class Reading:
     @property
     def fields(self) -> tuple[str, ...]:
         """The fields that the message says something for."""
-        results: tuple[Taken | Offered | Refused, ...] = (*self.taken, *self.offered, *self.sure_refusals)
+        results: tuple[Taken | Offered | RefusedText, ...] = (*self.taken, *self.offered, *self.sure_refusals)
         return (*(item.field for item in results), *self.cleared)
 
     @property
@@ -101,6 +101,6 @@ class Reading:
         return bool(self.fields or self.named)
 
     @property
-    def sure_refusals(self) -> tuple[Refused, ...]:
+    def sure_refusals(self) -> tuple[RefusedText, ...]:
         """The refusals of what was surely meant as a value: words that are no option may mean anything."""
-        return tuple(item for item in self.refused if item.reason is not Reason.NOT_AN_OPTION)
+        return tuple(item for item in self.refused if item.reason is not RefusalReason.NOT_AN_OPTION)

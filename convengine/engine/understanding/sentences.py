@@ -28,7 +28,7 @@ Matrix = npt.NDArray[np.float32]
 _DIGITS = 3
 
 
-class Subject(StrEnum):
+class LearnedPart(StrEnum):
     """What is learned: a part of the tables."""
 
     #: Which move a clause is.
@@ -68,23 +68,23 @@ def fit(vectors: Matrix, classes: Sequence[str], sharpness: float) -> Regression
     return Regression(tuple(map(str, learned.classes_)), weights.astype(np.float32))
 
 
-def list_sentences(subject: Subject, languages: Collection[str] = ()) -> list[tuple[str, str]]:
+def list_sentences(subject: LearnedPart, languages: Collection[str] = ()) -> list[tuple[str, str]]:
     """The sentences of the languages, by default of all, each with its class."""
     tables = [read_table(language, "sentences") for language in languages or list_languages()]
     sentences = [
         (sentence, name) for table in tables for name, listed in table.get(subject, {}).items() for sentence in listed
     ]
-    if subject is Subject.MOVES:
-        sentences += [(sentence, NONE) for sentence, _ in list_sentences(Subject.ASKS, languages)]
+    if subject is LearnedPart.MOVES:
+        sentences += [(sentence, NONE) for sentence, _ in list_sentences(LearnedPart.ASKS, languages)]
     return sentences
 
 
-def learn(subject: Subject) -> Regression:
+def learn(subject: LearnedPart) -> Regression:
     sentences, classes = zip(*list_sentences(subject), strict=True)
     return fit(encode(sentences), classes, _SHARPNESS)
 
 
-def rate(subject: Subject, text: str) -> Mapping[str, float]:
+def rate(subject: LearnedPart, text: str) -> Mapping[str, float]:
     """The probability of each class of a subject."""
     return _load()[subject].rate(encode_text(text))
 
@@ -92,14 +92,14 @@ def rate(subject: Subject, text: str) -> Mapping[str, float]:
 @lru_cache(4096)
 def rate_question(text: str) -> Mapping[str, float]:
     """The probability of each kind of text for a title and a question of a form, which each turn asks for again."""
-    return rate(Subject.TEXTS, text)
+    return rate(LearnedPart.TEXTS, text)
 
 
-def decide(learned: LearnedPort, subject: Subject, text: str) -> tuple[str, float]:
+def decide(learned: LearnedPort, subject: LearnedPart, text: str) -> tuple[str, float]:
     """The likeliest class of a text, and its probability; less than 1, which only words of the tables have."""
 
     def compute() -> Json:
-        rated = rate_question(text) if subject is Subject.TEXTS else rate(subject, text)
+        rated = rate_question(text) if subject is LearnedPart.TEXTS else rate(subject, text)
         name = max(rated, key=lambda name: rated[name])
         return [name, rated[name]]
 
@@ -107,7 +107,7 @@ def decide(learned: LearnedPort, subject: Subject, text: str) -> tuple[str, floa
     return str(name), min(0.999, float(probability))
 
 
-def find_nearest(subject: Subject, text: str, name: str, languages: Collection[str] = ()) -> str:
+def find_nearest(subject: LearnedPart, text: str, name: str, languages: Collection[str] = ()) -> str:
     """The sentence of a class that means the most similar, in one of the languages if they have any of the class."""
     listed = list_sentences(subject, languages), list_sentences(subject)
     sentences = next(filter(None, ([sentence for sentence, own in each if own == name] for each in listed)))
@@ -117,12 +117,14 @@ def find_nearest(subject: Subject, text: str, name: str, languages: Collection[s
 @lru_cache(1)
 def list_known_words() -> frozenset[str]:
     """The words of the sentences. Of a clause of other words, such as names, the encoder can tell nothing."""
-    sentences = [sentence for subject in (Subject.MOVES, Subject.ASKS) for sentence, _ in list_sentences(subject)]
+    sentences = [
+        sentence for subject in (LearnedPart.MOVES, LearnedPart.ASKS) for sentence, _ in list_sentences(subject)
+    ]
     return frozenset(word.key for sentence in sentences for word in split_text(sentence) if not word.is_sign)
 
 
 @lru_cache(1)
-def _load() -> Mapping[Subject, Regression]:
+def _load() -> Mapping[LearnedPart, Regression]:
     """The stored weights of each subject."""
     file = resources.files("convengine.engine.understanding") / FILE
     with file.open("rb") as stored, np.load(stored, allow_pickle=False) as arrays:
@@ -130,5 +132,5 @@ def _load() -> Mapping[Subject, Regression]:
             subject: Regression(
                 tuple(map(str, arrays[f"{subject}.classes"])), arrays[f"{subject}.weights"].astype(np.float32)
             )
-            for subject in Subject
+            for subject in LearnedPart
         }

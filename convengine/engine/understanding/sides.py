@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.grammar import Chart
-from convengine.engine.understanding.labels import Label, get_own_stems, list_relations
+from convengine.engine.understanding.labels import FieldLabel, get_own_stems, list_relations
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Sort, Span, list_paired_sorts
 from convengine.engine.understanding.stems import stem
@@ -15,7 +15,7 @@ from convengine.engine.understanding.words import cover
 _SIDES = ("first_of_two", "last_of_two")
 
 
-def find_sides(understanding: Understanding, form: OpenForm) -> dict[int, Label]:
+def find_sides(understanding: Understanding, form: OpenForm) -> dict[int, FieldLabel]:
     """The field of each value, by identity, that is for one of two fields, like a name of it before the value.
 
     The words before a value say it: a part of the field's name, what is first or last, where from and where to.
@@ -32,7 +32,7 @@ def find_sides(understanding: Understanding, form: OpenForm) -> dict[int, Label]
             sides |= {id(span): item} if item else {}
     sides |= _find_related_options(understanding, form)
     starts = {id(span): span.start for span in understanding.spans}
-    return {key: Label(item.path, starts[key], starts[key], is_whole=False) for key, item in sides.items()}
+    return {key: FieldLabel(item.path, starts[key], starts[key], is_whole=False) for key, item in sides.items()}
 
 
 def _find_names(understanding: Understanding, form: OpenForm) -> Mapping[int, tuple[FormField, bool]]:

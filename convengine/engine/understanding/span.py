@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.json_value import Json
 
 
@@ -40,7 +40,7 @@ class Span:
     #: Positions in the words of the message; `end` is not included.
     start: int
     end: int
-    phrase: Phrase
+    phrase: GrammarPhrase
     #: It may be of another sort, or nothing: a bare number or weekday, a word with a slip.
     is_weak: bool = False
     #: The only field that it can be for: its option or its pattern was found. Blank for any field that takes the sort.
@@ -49,7 +49,7 @@ class Span:
     is_touched: bool = False
 
 
-class Reason(StrEnum):
+class RefusalReason(StrEnum):
     """Why a text is not taken as it is. `Resolved.data` has the details in brackets."""
 
     #: Two values are possible (`candidates`).
@@ -123,7 +123,7 @@ def accept(value: Json, *supplied: str) -> Resolved:
 def choose_among(values: Sequence[Json], *supplied: str) -> Resolved:
     """Several possible values; one is a value."""
     distinct = tuple(dict.fromkeys(values))
-    reason = Reason.AMBIGUOUS if len(distinct) > 1 else None
+    reason = RefusalReason.AMBIGUOUS if len(distinct) > 1 else None
     return Resolved(distinct, reason, {"candidates": list(distinct)} if reason else {}, frozenset(supplied))
 
 

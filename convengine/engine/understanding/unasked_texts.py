@@ -2,36 +2,36 @@
 
 from collections.abc import Iterator, Sequence
 
-from convengine.engine.understanding.assign import Claim, is_text
+from convengine.engine.understanding.assign import FieldClaim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.free_text import RELATION, TEXT, has_number
 from convengine.engine.understanding.labels import (
     STREET,
-    Label,
+    FieldLabel,
     asks_for_name,
     find_value_start,
     list_relations,
     says_nothing,
     says_wrong,
 )
-from convengine.engine.understanding.left_over import LeftOver, Piece
+from convengine.engine.understanding.left_over import LeftOver, LeftOverPiece
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.reading import Offered, Refused, Taken
+from convengine.engine.understanding.reading import Offered, RefusedText, Taken
 from convengine.engine.understanding.text_words import TextWords
 from convengine.engine.understanding.understand import Understanding
 
 
 def list_related_texts(
-    explained: Explained, claims: Sequence[Claim], results: Sequence[Taken | Offered | Refused]
+    explained: Explained, claims: Sequence[FieldClaim], results: Sequence[Taken | Offered | RefusedText]
 ) -> Iterator[Taken]:
     """Texts that were not asked for, behind a word that only one open field means: "from Fremont to Napa"."""
     if not holds(Principle.RELATED_TEXTS):
         return
     understanding, left_over = explained.understanding, LeftOver(explained, claims)
-    taken = [(item.start, item.end) for item in results if not isinstance(item, Refused)]
+    taken = [(item.start, item.end) for item in results if not isinstance(item, RefusedText)]
     fields = _find_unasked(explained, {item.field for item in results})
     for piece in left_over.pieces if left_over.uses_capitals else ():
         first, last = understanding.find_position(piece.start, piece.end)
@@ -42,7 +42,7 @@ def list_related_texts(
             yield Taken(means[0].path, understanding.text[first:last], first, last, RELATION, is_echoed=True)
 
 
-def _is_whole_name(understanding: Understanding, piece: Piece, relations: frozenset[str]) -> bool:
+def _is_whole_name(understanding: Understanding, piece: LeftOverPiece, relations: frozenset[str]) -> bool:
     """True for a name that is stated; of an address, with a number, unlike the "Wales" of "my sister in Wales"."""
     states = piece.clause is None or piece.clause.force is Force.STATES or piece.clause.is_wish
     return piece.is_capital and states and (STREET not in relations or has_number(understanding, piece))
@@ -60,7 +60,7 @@ def _find_unasked(explained: Explained, touched: set[str]) -> dict[FormField, fr
 
 
 def list_labelled_texts(
-    understanding: Understanding, form: OpenForm, labels: Sequence[Label], touched: set[str]
+    understanding: Understanding, form: OpenForm, labels: Sequence[FieldLabel], touched: set[str]
 ) -> list[Taken]:
     """Texts behind the name of their field and a joint: "my name is Ann Hill". Of several for a field, the last one."""
     if not labels:
@@ -91,7 +91,7 @@ def list_labelled_texts(
     return [*reversed(texts.values())]
 
 
-def _find_end(understanding: Understanding, clause: Clause, labels: Sequence[Label]) -> int:
+def _find_end(understanding: Understanding, clause: Clause, labels: Sequence[FieldLabel]) -> int:
     """The end of a text that a clause begins: with the clauses of its sentence that state and name no other field."""
     end, starts = clause.end, {label.start for label in labels}
     for other in understanding.clauses:
@@ -104,7 +104,7 @@ def _find_end(understanding: Understanding, clause: Clause, labels: Sequence[Lab
     return end
 
 
-def _may_set(label: Label, clause: Clause) -> bool:
+def _may_set(label: FieldLabel, clause: Clause) -> bool:
     """True in a clause that states, and for "what happened should be: …", where the name begins like a question."""
     return clause.force is Force.STATES or (
         clause.force is Force.ASKS and label.is_whole and label.start == clause.start

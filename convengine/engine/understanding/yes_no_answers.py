@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from convengine.engine.understanding.assign import Claim
+from convengine.engine.understanding.assign import FieldClaim
 from convengine.engine.understanding.clauses import Clause, Force
 from convengine.engine.understanding.decide import ASKED, Explained
 from convengine.engine.understanding.field import Kind
@@ -12,7 +12,7 @@ from convengine.engine.understanding.kinds.yes_no import NAMED
 from convengine.engine.understanding.learned_moves import SURE_YES
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.reading import Doubt, Offered, Refused, Taken
+from convengine.engine.understanding.reading import Doubt, Offered, RefusedText, Taken
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import Extent, cover
 
@@ -35,8 +35,8 @@ class _Answer:
 
 
 def answer_yes_or_no(
-    explained: Explained, claims: Sequence[Claim], results: Sequence[Taken | Offered | Refused]
-) -> list[Taken | Offered | Refused]:
+    explained: Explained, claims: Sequence[FieldClaim], results: Sequence[Taken | Offered | RefusedText]
+) -> list[Taken | Offered | RefusedText]:
     """The results with the asked yes/no field, by the first answer of the message.
 
     Its name with words that say the contrary makes it doubtful: a yes beside "without it" is neither.
@@ -53,7 +53,7 @@ def answer_yes_or_no(
 
 
 def _list_results(
-    explained: Explained, claims: Sequence[Claim], field: FormField, answers: Sequence[_Answer]
+    explained: Explained, claims: Sequence[FieldClaim], field: FormField, answers: Sequence[_Answer]
 ) -> Iterator[Taken | Offered]:
     """The answer that counts; nothing for a doubtful one, and for one that words beside the field's name contradict."""
     answer = None if _is_doubtful(explained, answers) else _choose(explained.understanding, answers)

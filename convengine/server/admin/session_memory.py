@@ -22,7 +22,7 @@ UNITS = 10
 _KINDS = {"model": "Model", KNOWLEDGE_BASE: "Knowledge base", "intent_resolver": "Intent resolver"}
 
 
-class Fact(NamedTuple):
+class LabelledText(NamedTuple):
     """A label and its text."""
 
     name: str
@@ -30,13 +30,13 @@ class Fact(NamedTuple):
     note: str | SafeString = ""
 
 
-def list_summary(row: CeConversation) -> list[Fact]:
+def list_summary(row: CeConversation) -> list[LabelledText]:
     """The five lines of the context summary; none before the first turn."""
     pairs = [line.partition(": ") for line in row.context_summary.splitlines()]
-    return [Fact(name.capitalize(), text) for name, _, text in pairs if text]
+    return [LabelledText(name.capitalize(), text) for name, _, text in pairs if text]
 
 
-def list_preferences(row: CeConversation) -> list[Fact]:
+def list_preferences(row: CeConversation) -> list[LabelledText]:
     """The session's preferences with their current meaning, and its mounted collection. One query."""
     names = {row.preferences.get(KNOWLEDGE_BASE), row.mounted_kb_id} - {None}
     rows = CeDocumentCollection.objects.filter(workspace_id=row.workspace_id, name__in=names)
@@ -44,9 +44,9 @@ def list_preferences(row: CeConversation) -> list[Fact]:
     facts = []
     for kind, wanted in sorted(row.preferences.items()):
         label = _KINDS.get(kind) or kind.replace("_", " ").capitalize()
-        facts.append(Fact(label, str(wanted), _describe_preference(kind, str(wanted), collections)))
+        facts.append(LabelledText(label, str(wanted), _describe_preference(kind, str(wanted), collections)))
     if row.mounted_kb_id:
-        facts.append(Fact("Mounted", row.mounted_kb_id, _describe_collection(row.mounted_kb_id, collections)))
+        facts.append(LabelledText("Mounted", row.mounted_kb_id, _describe_collection(row.mounted_kb_id, collections)))
     return facts
 
 

@@ -13,7 +13,7 @@ from django.urls import get_script_prefix, reverse
 
 
 @dataclass(frozen=True)
-class Entry:
+class SidebarLink:
     model: str
     title: str
     help: str
@@ -31,7 +31,7 @@ class SidebarSection:
 
     title: str
     icon: str
-    entries: Sequence[Entry]
+    entries: Sequence[SidebarLink]
 
 
 _ENGINE_ROOM = "Engine room"
@@ -50,45 +50,47 @@ _SECTIONS: Sequence[SidebarSection] = (
         "Intents",
         "flag",
         (
-            Entry("config_admin.CeIntent", "Intents", "The goals of users."),
-            Entry("config_admin.CeIntentClassifier", "Phrases", "Texts that lead to an intent."),
-            Entry("config_admin.CeOutputSchema", "Forms", "The fields to collect."),
+            SidebarLink("config_admin.CeIntent", "Intents", "The goals of users."),
+            SidebarLink("config_admin.CeIntentClassifier", "Phrases", "Texts that lead to an intent."),
+            SidebarLink("config_admin.CeOutputSchema", "Forms", "The fields to collect."),
         ),
     ),
     SidebarSection(
         "Rules & settings",
         "rule",
         (
-            Entry("config_admin.CeRule", "Rules", "If a condition is met, do one action."),
-            Entry("config_admin.CeStateGraph", "State graph", "The allowed moves between states."),
-            Entry("config_admin.CePolicy", "Policies", "Messages that are blocked."),
-            Entry("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
+            SidebarLink("config_admin.CeRule", "Rules", "If a condition is met, do one action."),
+            SidebarLink("config_admin.CeStateGraph", "State graph", "The allowed moves between states."),
+            SidebarLink("config_admin.CePolicy", "Policies", "Messages that are blocked."),
+            SidebarLink("config_admin.CeConfig", "Changed settings", "The stored values of settings."),
         ),
     ),
     SidebarSection(
         "Answers",
         "chat",
         (
-            Entry("config_admin.CeResponse", "Answers", "The texts for users, by state."),
-            Entry("config_admin.CeAnswerDocument", "Answer documents", "Texts whose sections answer questions."),
-            Entry("config_admin.CePromptTemplate", "Prompt templates", "Instructions for models."),
-            Entry("config_admin.CeVerbose", "Progress texts", "Texts that users see while they wait."),
-            Entry("config_admin.CeContainerConfig", "Data sources", "Data from other systems, by state."),
-            Entry("ce_executors.CeDocument", "Documents", "The texts for document searches."),
-            Entry("ce_executors.CeDocumentCollection", "Collections", "Groups of documents."),
+            SidebarLink("config_admin.CeResponse", "Answers", "The texts for users, by state."),
+            SidebarLink("config_admin.CeAnswerDocument", "Answer documents", "Texts whose sections answer questions."),
+            SidebarLink("config_admin.CePromptTemplate", "Prompt templates", "Instructions for models."),
+            SidebarLink("config_admin.CeVerbose", "Progress texts", "Texts that users see while they wait."),
+            SidebarLink("config_admin.CeContainerConfig", "Data sources", "Data from other systems, by state."),
+            SidebarLink("ce_executors.CeDocument", "Documents", "The texts for document searches."),
+            SidebarLink("ce_executors.CeDocumentCollection", "Collections", "Groups of documents."),
         ),
     ),
     SidebarSection(
         "Actions & tools",
         "bolt",
         (
-            Entry("config_admin.CePendingAction", "Pending actions", "Actions that run after the user confirms."),
-            Entry("config_admin.CeMcpTool", "Tools", "The tools and their scope."),
-            Entry("config_admin.CeTool", "Direct tool calls", "Tools that are always called in a state."),
-            Entry("config_admin.CeMcpDbTool", "Database tools", "The SQL statement of a tool."),
-            Entry("config_admin.CeMcpHttpTool", "HTTP tools", "The HTTP request of a tool."),
-            Entry("config_admin.CeMcpPlanner", "Planner prompts", "Instructions for the model that plans tool calls."),
-            Entry(
+            SidebarLink("config_admin.CePendingAction", "Pending actions", "Actions that run after the user confirms."),
+            SidebarLink("config_admin.CeMcpTool", "Tools", "The tools and their scope."),
+            SidebarLink("config_admin.CeTool", "Direct tool calls", "Tools that are always called in a state."),
+            SidebarLink("config_admin.CeMcpDbTool", "Database tools", "The SQL statement of a tool."),
+            SidebarLink("config_admin.CeMcpHttpTool", "HTTP tools", "The HTTP request of a tool."),
+            SidebarLink(
+                "config_admin.CeMcpPlanner", "Planner prompts", "Instructions for the model that plans tool calls."
+            ),
+            SidebarLink(
                 "config_admin.CeMcpSqlGuardrail",
                 "SQL guardrails",
                 "Functions and keywords that SQL may or must not use.",
@@ -99,17 +101,17 @@ _SECTIONS: Sequence[SidebarSection] = (
         "Try & test",
         "science",
         (
-            Entry("config_admin.CeTestCase", "Tests", "Conversations with expected results."),
-            Entry("config_admin.CeTestRun", "Test runs", "Which tests passed, on which configuration."),
+            SidebarLink("config_admin.CeTestCase", "Tests", "Conversations with expected results."),
+            SidebarLink("config_admin.CeTestRun", "Test runs", "Which tests passed, on which configuration."),
         ),
     ),
     SidebarSection(
         "Releases",
         "history",
         (
-            Entry("config_admin.CeRelease", "Releases", "All versions of the configuration."),
-            Entry("config_admin.CeDraft", "Drafts", "Changes that are tried before they are live."),
-            Entry(
+            SidebarLink("config_admin.CeRelease", "Releases", "All versions of the configuration."),
+            SidebarLink("config_admin.CeDraft", "Drafts", "Changes that are tried before they are live."),
+            SidebarLink(
                 "config_admin.CeGradualRelease",
                 "Gradual releases",
                 "Releases that a part of the conversations gets first.",
@@ -120,54 +122,54 @@ _SECTIONS: Sequence[SidebarSection] = (
         "Conversations",
         "forum",
         (
-            Entry("ce_sessions.CeConversation", "Conversations", "All conversations with their status."),
-            Entry("ce_sessions.CeConversationHistory", "Turns", "Messages and answers."),
-            Entry("audit.CeMcpUserFeedback", "Feedback", "Ratings and comments on answers."),
+            SidebarLink("ce_sessions.CeConversation", "Conversations", "All conversations with their status."),
+            SidebarLink("ce_sessions.CeConversationHistory", "Turns", "Messages and answers."),
+            SidebarLink("audit.CeMcpUserFeedback", "Feedback", "Ratings and comments on answers."),
         ),
     ),
     SidebarSection(
         "Reports",
         "bar_chart",
         (
-            Entry("audit.CeAlert", "Alerts", "When a number was beyond its limit, and who was informed."),
-            Entry("audit.CeAlertRule", "Alert rules", "Rules that watch numbers and send messages."),
+            SidebarLink("audit.CeAlert", "Alerts", "When a number was beyond its limit, and who was informed."),
+            SidebarLink("audit.CeAlertRule", "Alert rules", "Rules that watch numbers and send messages."),
         ),
     ),
     SidebarSection(
         _ENGINE_ROOM,
         "settings_suggest",
         (
-            Entry("audit.CeAudit", "Audit events", "Everything that happened in turns."),
-            Entry("audit.CeTurnIndex", "Used rows", "The rows that decided each turn."),
-            Entry("audit.CeLlmCallLog", "Model calls", "Prompts and responses of models."),
-            Entry("ce_sessions.CePendingActionExecution", "Action runs", "Executions of actions and tasks."),
-            Entry("ce_executors.CeNotification", "Sent messages", "E-mails and webhooks sent by tools."),
-            Entry("ce_webhooks.CeWebhookDelivery", "Webhook deliveries", "Events that go to webhooks."),
-            Entry("ce_sessions.CeThread", "Threads", "Participants and their channels."),
-            Entry("ce_sessions.CeMemory", "Memory", "Summaries of long conversations."),
-            Entry("ce_sessions.CeSessionUnit", "Session units", "Facts from earlier turns."),
-            Entry("ce_sessions.CeTurnTicket", "Waiting turns", "Turns that wait for a running turn."),
-            Entry("ce_channels.CeChannelMessage", "Channel messages", "Answers that go to channels."),
-            Entry("ce_channels.CeOptOut", "Opted out", "Users of channels who want no messages."),
-            Entry("ce_queued.CeQueuedMessage", "Queued messages", "Messages whose callers do not wait."),
-            Entry("ce_sessions.CeIdempotency", "Stored answers", "Answers for repeated requests."),
-            Entry("config_admin.CeMcpServer", "MCP servers", "External servers that offer tools."),
-            Entry("ce_jobs.CeJob", "Background jobs", "Scheduled tasks."),
-            Entry("ce_jobs.CeJobRun", "Runs of jobs", "Results of the runs."),
+            SidebarLink("audit.CeAudit", "Audit events", "Everything that happened in turns."),
+            SidebarLink("audit.CeTurnIndex", "Used rows", "The rows that decided each turn."),
+            SidebarLink("audit.CeLlmCallLog", "Model calls", "Prompts and responses of models."),
+            SidebarLink("ce_sessions.CePendingActionExecution", "Action runs", "Executions of actions and tasks."),
+            SidebarLink("ce_executors.CeNotification", "Sent messages", "E-mails and webhooks sent by tools."),
+            SidebarLink("ce_webhooks.CeWebhookDelivery", "Webhook deliveries", "Events that go to webhooks."),
+            SidebarLink("ce_sessions.CeThread", "Threads", "Participants and their channels."),
+            SidebarLink("ce_sessions.CeMemory", "Memory", "Summaries of long conversations."),
+            SidebarLink("ce_sessions.CeSessionUnit", "Session units", "Facts from earlier turns."),
+            SidebarLink("ce_sessions.CeTurnTicket", "Waiting turns", "Turns that wait for a running turn."),
+            SidebarLink("ce_channels.CeChannelMessage", "Channel messages", "Answers that go to channels."),
+            SidebarLink("ce_channels.CeOptOut", "Opted out", "Users of channels who want no messages."),
+            SidebarLink("ce_queued.CeQueuedMessage", "Queued messages", "Messages whose callers do not wait."),
+            SidebarLink("ce_sessions.CeIdempotency", "Stored answers", "Answers for repeated requests."),
+            SidebarLink("config_admin.CeMcpServer", "MCP servers", "External servers that offer tools."),
+            SidebarLink("ce_jobs.CeJob", "Background jobs", "Scheduled tasks."),
+            SidebarLink("ce_jobs.CeJobRun", "Runs of jobs", "Results of the runs."),
         ),
     ),
     SidebarSection(
         "Access",
         "key",
         (
-            Entry("auth.User", "Users", "Accounts of people."),
-            Entry("auth.Group", "Groups", "Permissions of roles."),
-            Entry("ce_api.CeApiKey", "API keys", "Access for other systems."),
-            Entry("ce_channels.CeChannel", "Channels", "Where conversations happen, such as Telegram."),
-            Entry("ce_webhooks.CeWebhook", "Webhooks", "Events that other systems get."),
-            Entry("audit.CeAccessLog", "Access log", "Who opened which conversations."),
-            Entry("audit.CeErasure", "Erasures", "Erased data, with author and reason."),
-            Entry("audit.CeLedger", "Ledger", "Daily hashes of the whole record, and what was removed by rule."),
+            SidebarLink("auth.User", "Users", "Accounts of people."),
+            SidebarLink("auth.Group", "Groups", "Permissions of roles."),
+            SidebarLink("ce_api.CeApiKey", "API keys", "Access for other systems."),
+            SidebarLink("ce_channels.CeChannel", "Channels", "Where conversations happen, such as Telegram."),
+            SidebarLink("ce_webhooks.CeWebhook", "Webhooks", "Events that other systems get."),
+            SidebarLink("audit.CeAccessLog", "Access log", "Who opened which conversations."),
+            SidebarLink("audit.CeErasure", "Erasures", "Erased data, with author and reason."),
+            SidebarLink("audit.CeLedger", "Ledger", "Daily hashes of the whole record, and what was removed by rule."),
         ),
     ),
 )
@@ -185,7 +187,7 @@ def list_sections() -> Sequence[SidebarSection]:
     return [*(section for section in sections if section.entries), SidebarSection("More", "more_horiz", seldom)]
 
 
-def _list_located_entries() -> list[Entry]:
+def _list_located_entries() -> list[SidebarLink]:
     """All entries with their sections, in the order of the sections."""
     entries = {section.title: list(section.entries) for section in _SECTIONS}
     declared = [
@@ -196,7 +198,7 @@ def _list_located_entries() -> list[Entry]:
         if page.entry
     ]
     for entry, model, name, right in sorted(declared, key=lambda each: each[0].position):
-        entries[entry.section].insert(entry.position, Entry(model, entry.title, entry.help, name, right))
+        entries[entry.section].insert(entry.position, SidebarLink(model, entry.title, entry.help, name, right))
     return [replace(entry, section=title) for title, listed in entries.items() for entry in listed]
 
 
@@ -259,14 +261,14 @@ def find_nearest_page(request: HttpRequest) -> tuple[str, str] | None:
     return (nearest["link"], nearest["title"]) if nearest else None
 
 
-def _visible(entry: Entry, request: HttpRequest) -> bool:
+def _visible(entry: SidebarLink, request: HttpRequest) -> bool:
     model = apps.get_model(entry.model)
     if entry.right:
         return request.user.has_perm(entry.right)
     return site.is_registered(model) and site.get_model_admin(model).has_view_or_change_permission(request)
 
 
-def _describe_page(entry: Entry, request: HttpRequest) -> dict[str, Any]:
+def _describe_page(entry: SidebarLink, request: HttpRequest) -> dict[str, Any]:
     """A page of the sidebar; `changes` says whether the user may do more there than read."""
     opts = apps.get_model(entry.model)._meta
     actions = (f"{action}_{opts.model_name}" for action in opts.default_permissions if action != "view")
@@ -281,7 +283,7 @@ def _describe_page(entry: Entry, request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _address(entry: Entry) -> str:
+def _address(entry: SidebarLink) -> str:
     return _reverse_page(entry.model, entry.page, get_script_prefix())
 
 

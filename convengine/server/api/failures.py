@@ -26,7 +26,7 @@ _ELSEWHERE = (
 _FAMILIES = frozenset({errors.ConvEngineError, errors.TooLarge})
 
 
-class Failure(NamedTuple):
+class ApiFailure(NamedTuple):
     """An error code for callers."""
 
     status: int
@@ -39,22 +39,22 @@ class Failure(NamedTuple):
 
 #: Refused before there is a turn.
 _BEFORE = (
-    Failure(401, "NOT_AUTHENTICATED", False, "The header `Authorization` has no valid API key."),
-    Failure(403, "FORBIDDEN", False, "The key does not have the scope for this call."),
-    Failure(429, "THROTTLED", True, "The key has reached its rate limit. `Retry-After` says when to try again."),
+    ApiFailure(401, "NOT_AUTHENTICATED", False, "The header `Authorization` has no valid API key."),
+    ApiFailure(403, "FORBIDDEN", False, "The key does not have the scope for this call."),
+    ApiFailure(429, "THROTTLED", True, "The key has reached its rate limit. `Retry-After` says when to try again."),
 )
 
 _HTTP = (
-    Failure(405, "METHOD_NOT_ALLOWED", False, "This address does not have this method."),
-    Failure(406, "NOT_ACCEPTABLE", False, "The answer has none of the media types in `Accept`."),
-    Failure(415, "VALIDATION_ERROR", False, "The request body is not `application/json`."),
-    Failure(422, "CONFIGURATION_REFUSED", False, "Rows have errors, so nothing was changed. The answer lists them."),
+    ApiFailure(405, "METHOD_NOT_ALLOWED", False, "This address does not have this method."),
+    ApiFailure(406, "NOT_ACCEPTABLE", False, "The answer has none of the media types in `Accept`."),
+    ApiFailure(415, "VALIDATION_ERROR", False, "The request body is not `application/json`."),
+    ApiFailure(422, "CONFIGURATION_REFUSED", False, "Rows have errors, so nothing was changed. The answer lists them."),
 )
 #: The failures of every call, and of every call with a body.
 _EVERYWHERE, _WITH_BODY = frozenset({400, 401, 403, 404, 406, 429, 500, 503}), frozenset({413, 415})
 
 
-def list_failures() -> list[Failure]:
+def list_failures() -> list[ApiFailure]:
     """All failures of all calls, by code and status."""
     failures = {*list_turn_failures(), *_HTTP, *map(_describe_error, _OTHER_CALLS)}
     return sorted(failures, key=lambda each: (each.code, each.status))
@@ -73,7 +73,7 @@ def describe_common_statuses(*, has_body: bool) -> dict[int, str]:
     return _describe(failure for failure in list_failures() if failure.status in wanted and failure.code in codes)
 
 
-def list_turn_failures() -> list[Failure]:
+def list_turn_failures() -> list[ApiFailure]:
     """All failures, by status and code."""
     classes = {member for module in (errors, faults) for member in vars(module).values() if isinstance(member, type)}
     ours = {kind for kind in classes if issubclass(kind, errors.ConvEngineError) and not issubclass(kind, _ELSEWHERE)}
@@ -86,7 +86,7 @@ def describe_statuses() -> dict[int, str]:
     return _describe(sorted([*list_turn_failures(), *http]))
 
 
-def _describe(failures: Iterable[Failure]) -> dict[int, str]:
+def _describe(failures: Iterable[ApiFailure]) -> dict[int, str]:
     lines_of: dict[int, list[str]] = {}
     for failure in failures:
         suffix = " (recoverable)" if failure.recoverable else ""
@@ -94,6 +94,6 @@ def _describe(failures: Iterable[Failure]) -> dict[int, str]:
     return {status: "\n".join(lines) for status, lines in lines_of.items()}
 
 
-def _describe_error(error: type[errors.ConvEngineError]) -> Failure:
+def _describe_error(error: type[errors.ConvEngineError]) -> ApiFailure:
     meaning, _, remedy = (error.__doc__ or "").strip().partition("\n")
-    return Failure(error.status, error.code, error.recoverable, meaning, " ".join(remedy.split()))
+    return ApiFailure(error.status, error.code, error.recoverable, meaning, " ".join(remedy.split()))

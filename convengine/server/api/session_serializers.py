@@ -22,7 +22,7 @@ from convengine.server.api.serializers import (
     quote_value,
 )
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeSessionUnit
-from convengine.server.threads.session_lists import ExplainedTurn
+from convengine.server.threads.session_lists import TracedTurn
 from convengine.server.turns.answer import build_session_body
 
 #: Maximum length of the names of a thread.
@@ -170,7 +170,7 @@ class SessionUnitSerializer(serializers.Serializer[CeSessionUnit]):
     committed_at = IsoDateTimeField()
 
 
-class TurnExplanationSerializer(serializers.Serializer[ExplainedTurn]):
+class TurnExplanationSerializer(serializers.Serializer[TracedTurn]):
     """What happened in one turn, failed or not."""
 
     turn_no = serializers.IntegerField(source="turn.turn_no")

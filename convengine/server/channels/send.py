@@ -23,8 +23,8 @@ from convengine.server.channels.providers import find_provider, read_secrets
 from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import HttpCall, circuits, fetch
-from convengine.server.executors.http_connections import HttpConnection, Target, split_address
-from convengine.server.executors.http_policy import ONE_ATTEMPT, Policy
+from convengine.server.executors.http_connections import HttpConnection, HttpTarget, split_address
+from convengine.server.executors.http_policy import ONE_ATTEMPT, HttpPolicy
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed, start_anew
 from convengine.server.outgoing.addresses import is_listed
 from convengine.server.outgoing.loop import outgoing
@@ -92,7 +92,9 @@ async def _acknowledge(channel: CeChannel, provider: Provider, call: Call) -> No
 _next_at: dict[int, float] = {}
 
 
-async def _call(channel: CeChannel, provider: Provider, call: Call, policy: Policy = _POLICY) -> tuple[int, Json, int]:
+async def _call(
+    channel: CeChannel, provider: Provider, call: Call, policy: HttpPolicy = _POLICY
+) -> tuple[int, Json, int]:
     """Make a call. Returns its status, body and the seconds of Retry-After. Raises ToolFault if there is no answer."""
     target = _find_target(provider, call.url)
     try:
@@ -105,7 +107,7 @@ async def _call(channel: CeChannel, provider: Provider, call: Call, policy: Poli
         return fault.status, _read_json(fault.body), int(after[:6]) if after.isascii() and after.isdigit() else 0
 
 
-def _find_target(provider: Provider, url: str) -> Target:
+def _find_target(provider: Provider, url: str) -> HttpTarget:
     """The address of a call. Raises ToolFault for a host that is neither the provider's nor in CE_CHANNEL_HOSTS."""
     # Without its path, so that one connection serves all calls to a host.
     host, allowed = split_address(url)._replace(path="", query="", fragment=""), frozenset(conf.get("CHANNEL_HOSTS"))

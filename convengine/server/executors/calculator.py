@@ -14,7 +14,7 @@ from convengine.engine.text.wording import join_names
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.json_value import Json
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 
 INVALID = "EXPRESSION_INVALID"
 LONGEST_TEXT = 10_000
@@ -89,7 +89,7 @@ _LARGEST_EXPONENT = 100
 _PRECISION = Context(prec=28, Emax=100, Emin=-100)
 
 
-def run(job: Job) -> ToolAnswer:
+def run(job: ToolJob) -> ToolAnswer:
     """`{value}` of the argument `expression`; the other arguments are its names.
 
     Raises ToolFault: INVALID_ARGS without an expression, EXPRESSION_INVALID for one that cannot be worked out.

@@ -20,7 +20,7 @@ from convengine.engine.turn.ports import ToolAnswer
 from convengine.json_value import Json
 from convengine.server.deployment import conf
 from convengine.server.deployment.secrets import mask_secrets
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 from convengine.server.executors.settings import DB_CONNECTION, STATEMENT_TIMEOUT_MS
 from convengine.server.executors.sql_guard import (
     NOT_READONLY,
@@ -254,7 +254,7 @@ _STAGE = "MCP_DB_SQL_EXECUTION"
 _DEFAULT_LIMIT = 200
 
 
-def run(job: Job) -> ToolAnswer:
+def run(job: ToolJob) -> ToolAnswer:
     """`{rows, rowCount, truncated}`. Raises ToolFault; a refused statement is not sent to a database."""
     tool = job.tool
     row = job.snapshot.row(rows.DbTool, tool.tool_id) if tool else None
@@ -278,7 +278,7 @@ def run(job: Job) -> ToolAnswer:
     return ToolAnswer(result, stage_payloads={_STAGE: {**about, **success}})
 
 
-def check_statement(job: Job, row: rows.DbTool) -> Readable:
+def check_statement(job: ToolJob, row: rows.DbTool) -> Readable:
     """The statement to run. Raises ToolFault SAFE_MODE_REQUIRED, IDENTIFIER_REFUSED or SQL_NOT_READONLY."""
     if not row.safe_mode and not conf.get("UNSAFE_SQL_TOOLS"):
         raise ToolFault(
@@ -294,7 +294,7 @@ def check_statement(job: Job, row: rows.DbTool) -> Readable:
         raise ToolFault(NOT_READONLY, str(refused)) from refused
 
 
-def _find_database(job: Job, row: rows.DbTool) -> Database:
+def _find_database(job: ToolJob, row: rows.DbTool) -> Database:
     """The database of a tool. Raises ToolFault DATABASE_UNKNOWN and DIALECT_MISMATCH."""
     urls: Mapping[str, str] = conf.get("TOOL_DATABASES")
     name = live_settings.read(job.snapshot, DB_CONNECTION, job.tool_code).value or (

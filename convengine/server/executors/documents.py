@@ -8,13 +8,13 @@ from convengine.engine.turn import live_settings
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.json_value import Json
 from convengine.server.executors import document_store
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 from convengine.server.executors.settings import DOCUMENT_COLLECTIONS
 
 _MOST = 20
 
 
-def run(job: Job) -> ToolAnswer:
+def run(job: ToolJob) -> ToolAnswer:
     """`{documents: [{id, title, collection, excerpt, score, metadata}], count}`.
 
     Arguments: `query`; `collection`, one name or a list; `limit`, default 5.
@@ -42,7 +42,7 @@ def run(job: Job) -> ToolAnswer:
 
 
 def _choose_collections(
-    job: Job, collections: tuple[str, ...]
+    job: ToolJob, collections: tuple[str, ...]
 ) -> tuple[tuple[str, ...], Mapping[str, Mapping[str, Json]]]:
     """The collections to search, and payloads for the audit.
 
@@ -58,7 +58,7 @@ def _choose_collections(
     return collections, {KB_UNAVAILABLE: {"knowledgeBase": mounted, "reason": reason}}
 
 
-def _list_requested(job: Job) -> tuple[str, ...]:
+def _list_requested(job: ToolJob) -> tuple[str, ...]:
     """The collections that the call names, else those of the tool; empty for all of the workspace.
 
     Raises ToolFault COLLECTION_REFUSED for a name that is not among the tool's.

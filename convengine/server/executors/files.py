@@ -7,13 +7,13 @@ from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.json_value import Json
 from convengine.server.deployment import conf
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 
 _LONGEST_TEXT = 256 * 1024
 _MOST_ENTRIES = 500
 
 
-def run(job: Job) -> ToolAnswer:
+def run(job: ToolJob) -> ToolAnswer:
     """A folder as `{path, entries, truncated}`, a file as `{path, size, text, truncated}`. Raises ToolFault."""
     root = conf.get("FILES_ROOT")
     if not root:

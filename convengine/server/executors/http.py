@@ -19,7 +19,7 @@ from convengine.json_value import Json
 from convengine.server.executors.http_client import BODILESS, HttpCall, idempotency_key, send
 from convengine.server.executors.http_connections import connection
 from convengine.server.executors.http_policy import policy_of
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 from convengine.server.extensions.http import HttpRequest
 
 Mappers = Mapping[str, Callable[[Json], Json]]
@@ -28,7 +28,7 @@ _BEGINS_DOCUMENT, _FIRST_MEMBER, _SHOWN = ("{", "[", "<"), re.compile(r"\$\.[A-Z
 _ONE_NAME = re.compile(r"\{\{\s*([A-Za-z_]\w*)\s*\}\}")
 
 
-def run(job: Job) -> ToolAnswer:
+def run(job: ToolJob) -> ToolAnswer:
     """`{status, attempt, latencyMs, mapped}` of the row's call. Raises ToolFault."""
     tool = job.tool
     row = job.snapshot.row(rows.HttpTool, tool.tool_id) if tool else None

@@ -18,8 +18,8 @@ from convengine.engine.turn.codec import dumps
 from convengine.json_value import Json
 from convengine.server.database.sql import release_connections
 from convengine.server.deployment.secrets import MASK, SHORTEST, mask_secrets
-from convengine.server.executors.http_connections import HttpConnection, Target
-from convengine.server.executors.http_policy import Policy
+from convengine.server.executors.http_connections import HttpConnection, HttpTarget
+from convengine.server.executors.http_policy import HttpPolicy
 from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.circuit import CircuitOpen, Circuits
 from convengine.server.resilience.time_left import clip_seconds
@@ -43,9 +43,9 @@ _MESSAGE = 200
 class HttpCall:
     """One call with all values filled in."""
 
-    target: Target
+    target: HttpTarget
     method: str
-    policy: Policy
+    policy: HttpPolicy
     #: The circuit's name: the tool.
     name: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class HttpCall:
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """A successful response."""
 
     status: int
@@ -69,7 +69,7 @@ class Answer:
 circuits = Circuits()
 
 
-def send(call: HttpCall) -> Answer:
+def send(call: HttpCall) -> HttpAnswer:
     """The response with status 2xx, while this thread waits and holds no connection.
 
     Raises ToolFault: CIRCUIT_OPEN, HOST_…, HTTP_STATUS, HTTP_TIMEOUT, HTTP_IO, …
@@ -82,7 +82,7 @@ def send(call: HttpCall) -> Answer:
         raise ToolFault("HTTP_TIMEOUT", f"{call.target.authority} took longer than {seconds * 1000:.0f} ms.") from error
 
 
-async def fetch(call: HttpCall) -> Answer:
+async def fetch(call: HttpCall) -> HttpAnswer:
     """Make the call in the loop of outgoing calls, through its circuit if the policy has one. Raises ToolFault."""
     policy = call.policy
     if not policy.circuit_breaker_enabled:
@@ -123,7 +123,7 @@ class _Failed(ToolFault):
         self.body = body
 
 
-async def _repeat_attempts(call: HttpCall) -> Answer:
+async def _repeat_attempts(call: HttpCall) -> HttpAnswer:
     """Attempt the call until it succeeds, or fails in a way that allows no other attempt, or was tried often enough."""
     started, most = time.monotonic(), call.policy.attempts(call.method)
     for attempt in range(1, most + 1):
@@ -134,7 +134,7 @@ async def _repeat_attempts(call: HttpCall) -> Answer:
                 raise
             await asyncio.sleep(call.policy.backoff_ms(attempt, failed.retry_after) / 1000)
         else:
-            return Answer(status, body, attempt, round((time.monotonic() - started) * 1000))
+            return HttpAnswer(status, body, attempt, round((time.monotonic() - started) * 1000))
     raise AssertionError("the last attempt returns or raises")
 
 
@@ -265,4 +265,4 @@ def _make_transport(connection: HttpConnection, pid: int) -> "GuardedTransport":
     return transport
 
 
-__all__ = ["BODILESS", "Answer", "HttpCall", "HttpConnection", "circuits", "fetch", "idempotency_key", "send"]
+__all__ = ["BODILESS", "HttpAnswer", "HttpCall", "HttpConnection", "circuits", "fetch", "idempotency_key", "send"]

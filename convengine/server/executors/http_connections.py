@@ -31,7 +31,7 @@ class Auth(StrEnum):
     BEARER_STATIC = "BEARER_STATIC"
 
 
-class ConnectionInvalid(ValueError):
+class HttpConnectionInvalid(ValueError):
     """`CE_HTTP_CONNECTIONS` is invalid."""
 
 
@@ -57,17 +57,17 @@ class HttpConnection:
             return {self.header: self.secret}
         return {"Authorization": f"{self.prefix} {self.secret}"} if self.auth == Auth.BEARER_STATIC else {}
 
-    def target(self, path: str) -> "Target":
+    def target(self, path: str) -> "HttpTarget":
         """The address of a path, or of a full address. Raises ToolFault PATH_REFUSED or HOST_REFUSED."""
         if _ADDRESS.match(path):
             return self._absolute(path)
         path, _, query = path.partition("?")
         joined = f"{self.base.path.rstrip('/')}/{path.lstrip('/')}" if path.strip("/") else self.base.path or "/"
-        return Target(
+        return HttpTarget(
             self, self.base.scheme, self.base.hostname or "", _port(self.base), _encode_path(joined), query, True
         )
 
-    def _absolute(self, address: str) -> "Target":
+    def _absolute(self, address: str) -> "HttpTarget":
         """The target of a full address. Only the connection's own address gets its credentials.
 
         Raises ToolFault HOST_REFUSED for a host that the connection does not list, and PATH_REFUSED.
@@ -77,7 +77,7 @@ class HttpConnection:
         own = (parts.scheme, host, port) == (self.base.scheme, (self.base.hostname or "").lower(), _port(self.base))
         if not own and not is_listed(host, port, self.hosts):
             raise ToolFault("HOST_REFUSED", f"{host or address} is not the host of the connection {self.name}.")
-        return Target(self, parts.scheme, host, port, _encode_path(parts.path or "/"), parts.query, own)
+        return HttpTarget(self, parts.scheme, host, port, _encode_path(parts.path or "/"), parts.query, own)
 
     def may_be_private(self, host: str, port: int) -> bool:
         """True when the deployment allows this host a private address."""
@@ -85,7 +85,7 @@ class HttpConnection:
 
 
 @dataclass(frozen=True)
-class Target:
+class HttpTarget:
     connection: HttpConnection
     scheme: str
     host: str
@@ -127,23 +127,27 @@ def _read(declared: str) -> Mapping[str, HttpConnection]:
 def _read_connection(name: str, declared: Json) -> HttpConnection:
     """The connection that a deployment declares under a name. Raises ConnectionInvalid."""
     if not isinstance(declared, Mapping):
-        raise ConnectionInvalid(f"The HTTP connection {name} must be an object with base_url.")
+        raise HttpConnectionInvalid(f"The HTTP connection {name} must be an object with base_url.")
     known = {"base_url", "auth", "header", "prefix", "secret", "secret_value", "hosts", "private_hosts"}
     if unknown := sorted(declared.keys() - known):
-        raise ConnectionInvalid(f"The HTTP connection {name} has an unknown key {unknown[0]}. Known: {sorted(known)}.")
+        raise HttpConnectionInvalid(
+            f"The HTTP connection {name} has an unknown key {unknown[0]}. Known: {sorted(known)}."
+        )
     try:
         base = split_address(str(declared.get("base_url") or ""))
     except ToolFault:
         base = None
     if base is None or base.query or base.fragment:
-        raise ConnectionInvalid(f"The base_url of the HTTP connection {name} must look like https://host/path.")
+        raise HttpConnectionInvalid(f"The base_url of the HTTP connection {name} must look like https://host/path.")
     try:
         auth = Auth(str(declared.get("auth", "NONE")).strip().upper())
     except ValueError:
-        raise ConnectionInvalid(f"The auth of the HTTP connection {name} must be one of {', '.join(Auth)}.") from None
+        raise HttpConnectionInvalid(
+            f"The auth of the HTTP connection {name} must be one of {', '.join(Auth)}."
+        ) from None
     secret = str(declared.get("secret_value") or "")
     if auth != Auth.NONE and not secret:
-        raise ConnectionInvalid(
+        raise HttpConnectionInvalid(
             f"The HTTP connection {name} needs a secret. Name the environment variable with the secret."
         )
     return HttpConnection(

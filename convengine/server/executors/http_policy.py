@@ -14,7 +14,7 @@ IDEMPOTENT = frozenset({"GET", "HEAD", "PUT", "DELETE", "OPTIONS"})
 
 
 @dataclass(frozen=True)
-class Policy:
+class HttpPolicy:
     """Times are in milliseconds."""
 
     connect_timeout_ms: int
@@ -53,7 +53,7 @@ class Policy:
 
 
 #: For messages of an outbox, which are tried again themselves.
-ONE_ATTEMPT = Policy(
+ONE_ATTEMPT = HttpPolicy(
     connect_timeout_ms=3_000,
     read_timeout_ms=10_000,
     max_attempts=1,
@@ -68,7 +68,7 @@ ONE_ATTEMPT = Policy(
 )
 
 
-def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> Policy:
+def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> HttpPolicy:
     """The policy of a tool: its `overrides` by name of the setting, else the settings. Unreadable ones are ignored.
 
     `retry_non_idempotent` is no setting: without an override it is off.
@@ -82,11 +82,11 @@ def policy_of(snapshot: Snapshot, tool_code: str, overrides: Json) -> Policy:
             text = ",".join(str(each) for each in given) if isinstance(given, (list, tuple)) else str(given)
             try:
                 return setting.kind.read(text)
-            except live_settings.Unreadable:
+            except live_settings.UnreadableSetting:
                 pass
         return live_settings.read(snapshot, setting, tool_code).value
 
-    return Policy(
+    return HttpPolicy(
         read(executors.CONNECT_TIMEOUT_MS),
         read(executors.READ_TIMEOUT_MS),
         read(executors.MAX_ATTEMPTS),

@@ -11,7 +11,7 @@ from convengine.server.extensions.registry import Registry
 
 
 @dataclass(frozen=True)
-class Job:
+class ToolJob:
     """One call of a tool, with validated arguments."""
 
     #: Blank for a request that names only a group.

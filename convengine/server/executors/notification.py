@@ -14,7 +14,7 @@ from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.deployment import conf
 from convengine.server.executors.http import call_tool
 from convengine.server.executors.http_client import idempotency_key
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 from convengine.server.executors.models import CeNotification, Standing
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.http import HttpRequest
@@ -24,7 +24,7 @@ _LONGEST_SUBJECT, _LONGEST_TEXT, _MOST_RECIPIENTS = 200, 20_000, 10
 _SEND_MS = 15_000
 
 
-def run(job: Job) -> ToolAnswer:
+def run(job: ToolJob) -> ToolAnswer:
     """`{status, channel, to, reused}`. Raises ToolFault INVALID_ARGS, RECIPIENT_REFUSED, NOTIFICATION_FAILED.
 
     Arguments: `channel` email (the default) with `to`, `subject`, `text`; or webhook with `to`, the name of a
@@ -60,7 +60,7 @@ def _send_once(message: CeNotification, send: Callable[[], None]) -> ToolAnswer:
     return ToolAnswer({"status": Standing.SENT.value, **receipt, "reused": False})
 
 
-def _prepare_email(job: Job) -> tuple[CeNotification, Callable[[], None]]:
+def _prepare_email(job: ToolJob) -> tuple[CeNotification, Callable[[], None]]:
     """The row of an e-mail, and what sends it. Raises ToolFault INVALID_ARGS and RECIPIENT_REFUSED."""
     value = job.args.get("to")
     recipients = [str(recipient).strip() for recipient in (value if isinstance(value, list) else [value]) if recipient]
@@ -92,7 +92,7 @@ def may_write_to(address: str) -> bool:
     return not is_unsafe and bool(name) and bool({address.lower(), f"@{domain}"} & allowed)
 
 
-def _prepare_webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
+def _prepare_webhook(job: ToolJob) -> tuple[CeNotification, Callable[[], None]]:
     """The row of a message to a named connection, and what sends it. Raises ToolFault RECIPIENT_REFUSED."""
     name = str(job.args.get("to") or "")
     if name not in conf.get("NOTIFICATION_WEBHOOKS"):
@@ -107,7 +107,7 @@ def _prepare_webhook(job: Job) -> tuple[CeNotification, Callable[[], None]]:
     return message, send
 
 
-def _make_message(job: Job, channel: str, recipient: str, subject: str, body: str) -> CeNotification:
+def _make_message(job: ToolJob, channel: str, recipient: str, subject: str, body: str) -> CeNotification:
     """The row of a message, not stored yet. Its key is the same for every attempt of the turn."""
     return CeNotification(
         key=idempotency_key(job.session.conversation_id, job.session.version, job.tool_code, job.args),

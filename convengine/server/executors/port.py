@@ -13,16 +13,16 @@ from convengine.engine.turn.snapshot import Snapshot
 from convengine.json_value import Json
 from convengine.server.executors import calculator, db, documents, files, http, notification, workflow
 from convengine.server.executors.http_client import idempotency_key
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 from convengine.server.extensions.http import HttpRequest
 from convengine.server.extensions.registry import Registry
 from convengine.server.mcp_client.servers import McpServers, read_policy
 
 #: Returns the result, or a ToolAnswer with payloads for the audit. Raises ToolFault.
-Executor = Callable[[Job], ToolAnswer]
+Executor = Callable[[ToolJob], ToolAnswer]
 
 
-def _call_mcp_server(job: Job) -> ToolAnswer:
+def _call_mcp_server(job: ToolJob) -> ToolAnswer:
     """Call the tool. Raises ToolFault for a code without a server in the turn's configuration."""
     server = find_server(job.snapshot, job.tool_code)
     if server is None:
@@ -73,7 +73,7 @@ class BuiltInTools:
             return ToolAnswer(error_type="NO_EXECUTOR", error_message=message)
         try:
             return executor(
-                Job(
+                ToolJob(
                     tool_code,
                     ToolGroup.read(group) or group,
                     args,

@@ -17,7 +17,7 @@ from convengine.engine.turn.codec import to_plain, to_strict
 from convengine.engine.turn.facts import collect_extension_facts
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.server.executors.http_client import idempotency_key
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 from convengine.server.extensions.bounded import call_within
 from convengine.server.extensions.tasks import TaskCall, TaskResult
 
@@ -35,7 +35,7 @@ class ToolTaskCall(TaskCall):
         self.set_context(key, value)
 
 
-def run(job: Job) -> ToolAnswer:
+def run(job: ToolJob) -> ToolAnswer:
     """The task's result. Raises ToolFault NO_TASK, TASK_FAILED or the task's own code; TimeoutError."""
     method = _find_method(job)
     call = ToolTaskCall(
@@ -56,7 +56,7 @@ def run(job: Job) -> ToolAnswer:
     return ToolAnswer(to_strict(value))
 
 
-def _find_method(job: Job) -> Callable[..., Any]:
+def _find_method(job: ToolJob) -> Callable[..., Any]:
     """The method that a tool's code names: `run` or the function of a task, else `task.method`.
 
     Raises ToolFault NO_TASK.

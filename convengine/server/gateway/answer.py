@@ -101,7 +101,7 @@ class Download:
                 self._file.close()
 
 
-class Answer:
+class GatewayAnswer:
     """Status, headers and body; the body is complete, a file, or still being written."""
 
     def __init__(self, status: int, headers: Headers, body: bytes | File | Download) -> None:
@@ -127,7 +127,7 @@ def make_answer(
     application: Callable[..., Any],
     environ: dict[str, Any],
     loop: asyncio.AbstractEventLoop,
-    deliver: Callable[[Answer], None],
+    deliver: Callable[[GatewayAnswer], None],
 ) -> None:
     """Call the application in this thread, and deliver its answer once: when it is complete, or too large to wait for.
 
@@ -144,10 +144,10 @@ def make_answer(
     try:
         file = getattr(chunks, "file_to_stream", None)
         if isinstance(file, io.BufferedReader):
-            answer = Answer(status, headers, File(file))
+            answer = GatewayAnswer(status, headers, File(file))
         else:
-            answer = Answer(status, headers, b"")
-            complete = _collect(chunks, lambda download: deliver(Answer(status, headers, download)), loop)
+            answer = GatewayAnswer(status, headers, b"")
+            complete = _collect(chunks, lambda download: deliver(GatewayAnswer(status, headers, download)), loop)
             if complete is None:
                 return
             answer.body = complete

@@ -16,7 +16,7 @@ from convengine.engine.errors import ConvEngineError, RequestInvalid, RequestTim
 from convengine.engine.turn.codec import dumps
 from convengine.server.deployment import conf
 from convengine.server.deployment.request_id import HEADER, make_request_id
-from convengine.server.gateway.answer import Answer, Send, make_answer
+from convengine.server.gateway.answer import GatewayAnswer, Send, make_answer
 from convengine.server.gateway.environ import build_environ
 from convengine.server.gateway.limits import Caller, TooManyUnfinished, TransferLimits, Transfers
 from convengine.server.gateway.threads import RequestThreads
@@ -76,7 +76,9 @@ class Gateway:
             metrics.REQUEST_THREADS.set(count["threads"][state], state)
         metrics.TRANSFERS_UNFINISHED.set(count["transfers"]["unfinished"])
 
-    async def _answer(self, scope: Mapping[str, Any], receive: Receive, caller: Caller, resources: ExitStack) -> Answer:
+    async def _answer(
+        self, scope: Mapping[str, Any], receive: Receive, caller: Caller, resources: ExitStack
+    ) -> GatewayAnswer:
         try:
             size = announced_size(scope["headers"], scope["http_version"])
             body, count = await read_body(receive, size, self._largest_body, self._transfers, caller, resources)
@@ -94,10 +96,10 @@ class Gateway:
         except Overloaded:
             return _refuse(scope, ServerOverloaded())
 
-    async def _run(self, environ: dict[str, Any]) -> Answer:
+    async def _run(self, environ: dict[str, Any]) -> GatewayAnswer:
         """Run the application in a thread. Raises Overloaded when too many requests wait for one."""
         loop = asyncio.get_running_loop()
-        delivered: asyncio.Future[Answer] = loop.create_future()
+        delivered: asyncio.Future[GatewayAnswer] = loop.create_future()
 
         def run() -> None:
             try:
@@ -106,34 +108,40 @@ class Gateway:
                 # Django answers all exceptions of views: this is a fault of a middleware or of the server, or code that
                 # tries to end the process.
                 log.error("request failed outside of the application", exc_info=error)
-                _deliver(loop, delivered, Answer(500, [(b"content-type", b"text/plain")], b"Internal Server Error"))
+                _deliver(
+                    loop, delivered, GatewayAnswer(500, [(b"content-type", b"text/plain")], b"Internal Server Error")
+                )
 
         environ[ALL_THREADS_STAND] = self._threads.all_stand()
         self._probe_threads.get(environ["PATH_INFO"], self._threads).submit(run)
         return await delivered
 
 
-def _deliver(loop: asyncio.AbstractEventLoop, delivered: "asyncio.Future[Answer]", answer: Answer) -> None:
+def _deliver(
+    loop: asyncio.AbstractEventLoop, delivered: "asyncio.Future[GatewayAnswer]", answer: GatewayAnswer
+) -> None:
     loop.call_soon_threadsafe(_set_result, delivered, answer)
 
 
-def _set_result(delivered: "asyncio.Future[Answer]", answer: Answer) -> None:
+def _set_result(delivered: "asyncio.Future[GatewayAnswer]", answer: GatewayAnswer) -> None:
     if not delivered.done():
         delivered.set_result(answer)
 
 
-def _refuse(scope: Mapping[str, Any], error: ConvEngineError) -> Answer:
+def _refuse(scope: Mapping[str, Any], error: ConvEngineError) -> GatewayAnswer:
     """The answer to a request that was not run: the API's failure, or a line of text. The connection is closed."""
     metrics.REQUESTS_REFUSED.add(error.code)
     headers = [(b"connection", b"close"), (b"cache-control", b"no-store")]
     if error.status == ServerOverloaded.status:
         headers.append((b"retry-after", b"1"))
     if not scope["path"].startswith(_API):
-        return Answer(error.status, [*headers, (b"content-type", b"text/plain; charset=utf-8")], error.message.encode())
+        return GatewayAnswer(
+            error.status, [*headers, (b"content-type", b"text/plain; charset=utf-8")], error.message.encode()
+        )
     request_id = make_request_id(None)
     headers += [(b"content-type", b"application/json"), (HEADER.lower().encode(), request_id.encode())]
     log.info("api call refused", code=error.code, path=scope["path"], request_id=request_id)
-    return Answer(error.status, headers, dumps(error_body(error)).encode())
+    return GatewayAnswer(error.status, headers, dumps(error_body(error)).encode())
 
 
 class BodyIncomplete(Exception):

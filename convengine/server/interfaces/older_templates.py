@@ -40,7 +40,7 @@ class ConversionError(ValueError):
         self.position = position
 
 
-class Change(NamedTuple):
+class ConvertedExpression(NamedTuple):
     """One converted expression."""
 
     field: str
@@ -63,18 +63,18 @@ def to_jinja(text: str) -> str:
         return text
 
 
-def convert_row(table: str, values: Mapping[str, Json]) -> tuple[dict[str, Json], list[Change]]:
+def convert_row(table: str, values: Mapping[str, Json]) -> tuple[dict[str, Json], list[ConvertedExpression]]:
     """The changed columns of a row, and the conversions.
 
     A template that cannot be converted stays unchanged; the save checks report it.
     """
     converted: dict[str, Json] = {}
-    changes: list[Change] = []
+    changes: list[ConvertedExpression] = []
     for field in template_columns(table, values):
         after, field_changes = _convert(values.get(field))
         if field_changes:
             converted[field] = after
-            changes.extend(Change(field, *change) for change in field_changes)
+            changes.extend(ConvertedExpression(field, *change) for change in field_changes)
     return converted, changes
 
 

@@ -49,7 +49,7 @@ class SideCounts(NamedTuple):
     negative: int = 0
 
 
-class Verdict(Enum):
+class RateVerdict(Enum):
     """Whether a rate differs by more than chance explains."""
 
     WORSE = "worse"
@@ -71,7 +71,7 @@ class RateChange(NamedTuple):
     label: str
     before: float | None
     after: float | None
-    verdict: Verdict
+    verdict: RateVerdict
     #: What the same messages do before and after it, in a sentence; blank for a rate that is not worse.
     cause: str = ""
 
@@ -100,7 +100,7 @@ class ReleaseEffect(NamedTuple):
     @property
     def worse_rates(self) -> Sequence[RateChange]:
         """The rates that are clearly worse because of it."""
-        return [rate for rate in self.rates if rate.verdict is Verdict.WORSE]
+        return [rate for rate in self.rates if rate.verdict is RateVerdict.WORSE]
 
 
 class WeekRate(NamedTuple):

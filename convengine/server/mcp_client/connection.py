@@ -15,8 +15,8 @@ from convengine.engine.extras import describe_missing
 from convengine.engine.text.compare import shorten_line
 from convengine.engine.turn.codec import TOO_DEEP, dumps, is_too_deep
 from convengine.json_value import Json
-from convengine.server.mcp_client.mending import CallResult, Mender
-from convengine.server.mcp_client.policy import Target
+from convengine.server.mcp_client.mending import McpCallResult, Mender
+from convengine.server.mcp_client.policy import McpTarget
 
 if TYPE_CHECKING:
     import httpx2
@@ -79,10 +79,10 @@ def text_of(error: BaseException) -> str:
     return str(first) or type(first).__name__
 
 
-class Connection:
+class McpConnection:
     """A session from its handshake to its end. All methods run in the background loop."""
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: McpTarget) -> None:
         self.target = target
         #: False before the handshake and after the end; a dead session is never used again.
         self.alive = False
@@ -127,7 +127,7 @@ class Connection:
             if cursor is None or len(tools) >= _MAX_TOOLS:
                 return tools[:_MAX_TOOLS]
 
-    async def call(self, tool: str, args: dict[str, Json], seconds: float) -> CallResult:
+    async def call(self, tool: str, args: dict[str, Json], seconds: float) -> McpCallResult:
         """The tool's result as JSON. Raises ServerFault, also for a failure inside the tool."""
         result = await self._call(seconds, partial(self._client.call_tool, tool, args))
         document = result.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta", "result_type"})
@@ -243,7 +243,7 @@ def _check_bounds(value: Json, what: str) -> Json:
 
 
 @asynccontextmanager
-async def _streams(target: Target) -> AsyncIterator[Any]:
+async def _streams(target: McpTarget) -> AsyncIterator[Any]:
     if target.transport == "STDIO":
         from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -271,7 +271,7 @@ async def _streams(target: Target) -> AsyncIterator[Any]:
 
 
 def _make_http_client(
-    target: Target, headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
+    target: McpTarget, headers: dict[str, str] | None = None, timeout: Any = None, auth: Any = None
 ) -> "httpx2.AsyncClient":
     """The client of a session. A stream of events may be silent for minutes; calls have limits of their own."""
     import httpx2

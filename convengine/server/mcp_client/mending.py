@@ -16,7 +16,7 @@ _COMPLETE = "complete"
 _FRAME = ("content", "structuredContent", "isError", "_meta", "resultType")
 
 
-class CallResult(NamedTuple):
+class McpCallResult(NamedTuple):
     """What a tool gave, and what is wrong with how it was sent."""
 
     document: dict[str, Json]
@@ -53,14 +53,14 @@ class Mender:
                     self._schemas[str(tool.get("name"))] = tool.pop("outputSchema")
         return message
 
-    def read(self, tool: str, document: dict[str, Json], meta: Json) -> CallResult:
+    def read(self, tool: str, document: dict[str, Json], meta: Json) -> McpCallResult:
         """The result that the library read, checked by the schema that the tool declares."""
         noted = meta.get(_KEY) if isinstance(meta, Mapping) else None
         warnings = [str(warning) for warning in noted] if isinstance(noted, list) else []
         schema = self._schemas.get(tool)
         if isinstance(schema, Mapping):
             warnings += _check_structure(document, schema)
-        return CallResult(document, tuple(warnings))
+        return McpCallResult(document, tuple(warnings))
 
 
 def mend_result(result: dict[str, Json]) -> None:

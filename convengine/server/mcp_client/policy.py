@@ -25,7 +25,7 @@ class NotAllowed(Exception):
 
 
 @dataclass(frozen=True)
-class Target:
+class McpTarget:
     """How to reach a server, with its secrets filled in. Two rows with equal targets share a session."""
 
     name: str
@@ -44,7 +44,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Policy:
+class McpPolicy:
     """The deployment's policy. Empty: no server can be reached."""
 
     #: Commands that may be started, as rows write them, with any arguments.
@@ -56,7 +56,7 @@ class Policy:
     #: Hosts that may have loopback, link-local or private addresses, written as in `hosts`.
     private_hosts: frozenset[str] = frozenset()
 
-    def target(self, server: McpServer) -> Target:
+    def target(self, server: McpServer) -> McpTarget:
         """How to reach the row's server. Raises NotAllowed."""
         transport = code(server.transport)
         if transport == "STDIO":
@@ -69,11 +69,11 @@ class Policy:
                 raise NotAllowed(
                     f"The variable {dangerous} may not be set for a command: it can make it run other code."
                 )
-            return Target(server.name, transport, command, tuple(map(str, server.args_json or ())), tuple(env))
+            return McpTarget(server.name, transport, command, tuple(map(str, server.args_json or ())), tuple(env))
         url = server.url or ""
         if not self.allows_host(url):
             raise NotAllowed(f"The host of {url!r} may not be reached from here. Allowed: {join_names(self.hosts)}.")
-        return Target(
+        return McpTarget(
             server.name,
             transport,
             url=url,

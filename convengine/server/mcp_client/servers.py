@@ -19,12 +19,12 @@ from convengine.server.mcp_client.connection import (
     PROTOCOL_ERROR,
     TIMEOUT,
     UNAVAILABLE,
-    Connection,
+    McpConnection,
     ServerFault,
     text_of,
 )
-from convengine.server.mcp_client.mending import CallResult
-from convengine.server.mcp_client.policy import NotAllowed, Policy, Target
+from convengine.server.mcp_client.mending import McpCallResult
+from convengine.server.mcp_client.policy import McpPolicy, McpTarget, NotAllowed
 from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.time_left import clip_seconds
 from convengine.server.resilience.waiting import Overloaded
@@ -48,7 +48,7 @@ BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 1.0, 60.0
 class _TargetEntry:
     """What the process knows about one target."""
 
-    connection: Connection | None = None
+    connection: McpConnection | None = None
     opening: asyncio.Lock = field(default_factory=asyncio.Lock)
     tools: list[Json] | None = None
     tools_at: float = 0.0
@@ -62,10 +62,10 @@ class Pool:
     """Sessions by target. All methods run in the background loop, except `clock`, which tests set."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._entries: dict[Target, _TargetEntry] = {}
+        self._entries: dict[McpTarget, _TargetEntry] = {}
         self._clock = clock
 
-    async def tools(self, target: Target, seconds: float) -> list[Json]:
+    async def tools(self, target: McpTarget, seconds: float) -> list[Json]:
         """The tools of a server, cached for a while. Raises ServerFault."""
         entry = self._get_entry(target)
         fresh = entry.tools is not None and self._clock() - entry.tools_at < MANIFEST_SECONDS
@@ -77,14 +77,14 @@ class Pool:
             entry.tools_at = self._clock()
         return entry.tools
 
-    async def call(self, target: Target, tool: str, args: dict[str, Json], seconds: float) -> CallResult:
+    async def call(self, target: McpTarget, tool: str, args: dict[str, Json], seconds: float) -> McpCallResult:
         """A tool's result. Raises ServerFault."""
         entry = self._get_entry(target)
         return await self._with(
             entry, target, seconds, lambda connection, seconds_left: connection.call(tool, args, seconds_left)
         )
 
-    def has_session(self, target: Target) -> bool:
+    def has_session(self, target: McpTarget) -> bool:
         """True when a call needs no new session."""
         entry = self._entries.get(target)
         return entry is not None and entry.connection is not None and entry.connection.alive
@@ -95,7 +95,11 @@ class Pool:
         await asyncio.gather(*(connection.close() for connection in open_ones), return_exceptions=True)
 
     async def _with(
-        self, entry: _TargetEntry, target: Target, seconds: float, work: Callable[[Connection, float], Awaitable[T]]
+        self,
+        entry: _TargetEntry,
+        target: McpTarget,
+        seconds: float,
+        work: Callable[[McpConnection, float], Awaitable[T]],
     ) -> T:
         """Work on a live session. One that was dead before anything was done is replaced once."""
         until = self._clock() + seconds
@@ -108,7 +112,7 @@ class Pool:
                     raise
         raise AssertionError("unreachable")
 
-    async def _session(self, entry: _TargetEntry, target: Target, seconds: float) -> tuple[Connection, bool]:
+    async def _session(self, entry: _TargetEntry, target: McpTarget, seconds: float) -> tuple[McpConnection, bool]:
         """A live session, and whether it was opened for this call. Raises ServerFault."""
         async with entry.opening:
             current = entry.connection
@@ -120,7 +124,7 @@ class Pool:
             if now < entry.not_before:
                 wait = f"{entry.not_before - now:.1f} s"
                 raise ServerFault(UNAVAILABLE, f"{entry.last_fault} The next attempt is made in {wait}.")
-            entry.connection = connection = Connection(target)
+            entry.connection = connection = McpConnection(target)
             try:
                 await connection.open(max(seconds, 0.001))
             except ServerFault as fault:
@@ -132,7 +136,7 @@ class Pool:
             entry.failures, entry.not_before = 0, 0.0
             return connection, True
 
-    def _get_entry(self, target: Target) -> _TargetEntry:
+    def _get_entry(self, target: McpTarget) -> _TargetEntry:
         """The target's entry. Sessions with an older row of the server, or without users, end."""
         now = self._clock()
         for other, entry in list(self._entries.items()):
@@ -157,12 +161,12 @@ def _pool_of(pid: int) -> Pool:
     return made
 
 
-def read_policy() -> Policy:
+def read_policy() -> McpPolicy:
     """What rows of MCP servers may do in this deployment."""
     hosts, private_hosts = (
         frozenset(host.lower() for host in conf.get(name)) for name in ("MCP_HTTP_HOSTS", "MCP_PRIVATE_HOSTS")
     )
-    return Policy(frozenset(conf.get("MCP_STDIO_COMMANDS")), hosts, conf.get("MCP_SECRETS"), private_hosts)
+    return McpPolicy(frozenset(conf.get("MCP_STDIO_COMMANDS")), hosts, conf.get("MCP_SECRETS"), private_hosts)
 
 
 class Outages(Protocol):
@@ -181,7 +185,7 @@ class McpServers:
 
     def __init__(
         self,
-        policy: Policy,
+        policy: McpPolicy,
         sessions: Pool | None = None,
         wait: Callable[[], AbstractContextManager[None]] = nullcontext,
         outages: Outages | None = None,
@@ -194,7 +198,7 @@ class McpServers:
     def tools(self, server: McpServer) -> ServerTools:
         seconds = clip_seconds(server.timeout_ms / 1000)
 
-        async def ask(sessions: Pool, target: Target) -> list[Json]:
+        async def ask(sessions: Pool, target: McpTarget) -> list[Json]:
             return await sessions.tools(target, seconds)
 
         try:
@@ -210,7 +214,7 @@ class McpServers:
 
         seconds = clip_seconds(server.timeout_ms / 1000)
 
-        async def ask(sessions: Pool, target: Target) -> CallResult:
+        async def ask(sessions: Pool, target: McpTarget) -> McpCallResult:
             return await sessions.call(target, tool, to_plain(dict(args)), seconds)
 
         try:
@@ -223,7 +227,7 @@ class McpServers:
     def _ask(
         self,
         server: McpServer,
-        ask: Callable[[Pool, Target], Coroutine[Any, Any, T]],
+        ask: Callable[[Pool, McpTarget], Coroutine[Any, Any, T]],
         seconds: float,
         *,
         is_list: bool = False,
@@ -245,7 +249,7 @@ class McpServers:
                 release_connections()
             raise
 
-    def _run(self, target: Target, ask: Callable[[Pool, Target], Coroutine[Any, Any, T]], seconds: float) -> T:
+    def _run(self, target: McpTarget, ask: Callable[[Pool, McpTarget], Coroutine[Any, Any, T]], seconds: float) -> T:
         try:
             # What the session says at its own limit is clearer.
             return outgoing.run(ask(self._sessions or pool(), target), seconds + _MARGIN)

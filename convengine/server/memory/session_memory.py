@@ -6,7 +6,7 @@ from dataclasses import replace
 from django.db import connection
 
 from convengine.engine.memory.summary import get_turn_of_summary
-from convengine.engine.memory.units import Unit, list_units
+from convengine.engine.memory.units import MemoryUnit, list_units
 from convengine.engine.redaction import MASK, Redaction
 from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.conversation import Conversation
@@ -102,7 +102,7 @@ ON CONFLICT (conversation_id, content_hash) DO {_SAID_AGAIN if session.reset_rea
     ]
 
 
-def _mask_unit(unit: Unit, redaction: Redaction) -> Unit:
+def _mask_unit(unit: MemoryUnit, redaction: Redaction) -> MemoryUnit:
     claim = MASK if redaction.is_masked_name(unit.topic) else redaction.text(unit.claim)
     words = (tuple(map(redaction.text, unit.utility)), tuple(map(redaction.text, unit.phases)))
     masked = replace(unit, topic=redaction.text(unit.topic), claim=claim, utility=words[0], phases=words[1])

@@ -8,7 +8,7 @@ from convengine.engine.text.compare import shorten
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import LlmAnswer
 from convengine.json_value import Json
-from convengine.server.model_clients.connections import Connection
+from convengine.server.model_clients.connections import ModelConnection
 
 _LONGEST_MESSAGE = 500
 _MAX_COUNT = 2**31 - 1
@@ -96,7 +96,7 @@ def _is_vector(vector: Json) -> bool:
     return is_sized and all(isinstance(value, (int, float)) and abs(value) < _MOST_NUMBER for value in vector)
 
 
-def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:
+def read_fault(error: Exception, seconds: float, connection: ModelConnection) -> Try:
     """The meaning of an exception of the library."""
     import openai
 
@@ -124,7 +124,7 @@ def read_fault(error: Exception, seconds: float, connection: Connection) -> Try:
     return _build_failed_try("LLM_CALL_FAILED", _mask_secrets(f"{type(error).__name__}: {error}", connection))
 
 
-def _build_refused_try(error: Any, connection: Connection) -> Try:
+def _build_refused_try(error: Any, connection: ModelConnection) -> Try:
     status = int(error.status_code)
     body = error.body if isinstance(error.body, dict) else {}
     reason = _mask_secrets(f"{status}: {body.get('message') or error.message}", connection)
@@ -145,7 +145,7 @@ def _with_fault(answer: LlmAnswer, code: str, message: str) -> LlmAnswer:
     return replace(answer, error_code=code, error_message=message)
 
 
-def _mask_secrets(text: str, connection: Connection) -> str:
+def _mask_secrets(text: str, connection: ModelConnection) -> str:
     """A message without the key, which some services repeat."""
     secrets = [connection.api_key, *connection.headers.values()]
     for secret in secrets:

@@ -26,7 +26,7 @@ _KEYS = (
 )
 
 
-class ConnectionInvalid(ValueError):
+class ModelConnectionInvalid(ValueError):
     """An invalid connection; the message has field, value and remedy."""
 
 
@@ -43,7 +43,7 @@ class Price:
 
 
 @dataclass(frozen=True)
-class Connection:
+class ModelConnection:
     """One service that speaks the OpenAI protocol."""
 
     name: str
@@ -88,10 +88,10 @@ class Connection:
 class Connections:
     """All connections of a deployment, in order."""
 
-    all: tuple[Connection, ...] = ()
+    all: tuple[ModelConnection, ...] = ()
 
     @property
-    def answering(self) -> tuple[Connection, ...]:
+    def answering(self) -> tuple[ModelConnection, ...]:
         """Those whose models answer prompts."""
         return tuple(connection for connection in self.all if connection.answers != VECTORS)
 
@@ -110,7 +110,7 @@ class Connections:
         own = (connection for connection in self.all if name in _list_names([connection]))
         return next((connection.folder for connection in own), "")
 
-    def find(self, name: str, setting: str = "LLM/MODEL") -> tuple[Connection, str]:
+    def find(self, name: str, setting: str = "LLM/MODEL") -> tuple[ModelConnection, str]:
         """The connection and the model of a name; blank is the first that answers prompts. Raises ModelUnknown."""
         for connection in self.all if name else self.answering:
             for model in connection.models:
@@ -120,7 +120,7 @@ class Connections:
         raise ModelUnknown(f"{setting} is {name!r}, which this deployment does not allow. Allowed: {allowed}.")
 
 
-def _list_names(connections: Sequence[Connection]) -> frozenset[str]:
+def _list_names(connections: Sequence[ModelConnection]) -> frozenset[str]:
     pairs = [(connection.name, model) for connection in connections for model in connection.models]
     return frozenset({model for _, model in pairs} | {f"{name}:{model}" for name, model in pairs})
 
@@ -135,7 +135,7 @@ def read_connections(declared: Mapping[str, Mapping[str, Json]]) -> Connections:
     return connections
 
 
-def _connection(name: str, value: Json) -> Connection:
+def _connection(name: str, value: Json) -> ModelConnection:
     if not isinstance(value, Mapping):
         raise _invalid(name, "", value, "an object with base_url and models")
     if unknown := sorted(value.keys() - set(_KEYS)):
@@ -143,11 +143,11 @@ def _connection(name: str, value: Json) -> Connection:
     if (provider := value.get("provider", "openai_compatible")) not in PROVIDERS:
         raise _invalid(name, "provider", provider, f"one of {', '.join(PROVIDERS)}")
     if provider == ECHO:
-        return Connection(name, models=(ECHO,), provider=ECHO)
+        return ModelConnection(name, models=(ECHO,), provider=ECHO)
     if provider == ONNX:
         models, folder = _models(name, value.get("models")), _folder(name, value.get("folder"))
-        return Connection(name, models=models, answers=VECTORS, provider=ONNX, folder=folder)
-    made = Connection(
+        return ModelConnection(name, models=models, answers=VECTORS, provider=ONNX, folder=folder)
+    made = ModelConnection(
         name,
         _url(name, "base_url", value.get("base_url")),
         str(value.get("api_key") or ""),
@@ -223,7 +223,9 @@ def _object(name: str, key: str, value: Mapping[str, Json]) -> Mapping[str, Json
     return entry
 
 
-def _invalid(name: str, key: str, value: Json, wanted: str) -> ConnectionInvalid:
+def _invalid(name: str, key: str, value: Json, wanted: str) -> ModelConnectionInvalid:
     # A misplaced value may be a secret, so a long one is not shown.
     shown = repr(value) if len(repr(value)) <= 60 else f"a {type(value).__name__}"
-    return ConnectionInvalid(f"The model connection {name!r} has {key or 'the value'} = {shown}; it must be {wanted}.")
+    return ModelConnectionInvalid(
+        f"The model connection {name!r} has {key or 'the value'} = {shown}; it must be {wanted}."
+    )

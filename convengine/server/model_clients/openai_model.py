@@ -20,7 +20,7 @@ from convengine.engine.understanding.phrases.encoders import EncoderUnavailable
 from convengine.engine.understanding.phrases.settings import EMBEDDING_MODEL
 from convengine.json_value import Json
 from convengine.server.model_clients.attempt import Try, read_completion, read_embeddings, read_fault
-from convengine.server.model_clients.connections import Connection, Connections, ModelUnknown
+from convengine.server.model_clients.connections import Connections, ModelConnection, ModelUnknown
 from convengine.server.observability.calls import CIRCUIT_OPEN, OVERLOADED, record_model_attempt
 from convengine.server.outgoing.loop import outgoing
 from convengine.server.resilience.circuit import CircuitOpen, Circuits
@@ -41,14 +41,14 @@ _EMBEDDING_SECONDS = 10.0
 _LIMITS, _MORE = ("max_tokens", "max_completion_tokens"), 4
 #: The tokens of an answer that a service does not count.
 _UNKNOWN = 1_000
-Target = tuple[Connection, str]
+Target = tuple[ModelConnection, str]
 
 
 class _ServiceCall(NamedTuple):
     """What is asked of a service, and what its answer means."""
 
     seconds: float
-    start: "Callable[[AsyncOpenAI, Connection, str], Coroutine[Any, Any, Any]]"
+    start: "Callable[[AsyncOpenAI, ModelConnection, str], Coroutine[Any, Any, Any]]"
     read: Callable[[Any], Try]
 
 
@@ -207,7 +207,7 @@ class OpenAiModel:
             record_model_attempt(refused)
             return Try(refused, was_called=False)
 
-    def _try(self, call: _ServiceCall, connection: Connection, model: str, seconds: float) -> Try:
+    def _try(self, call: _ServiceCall, connection: ModelConnection, model: str, seconds: float) -> Try:
         started = time.perf_counter()
         try:
             outcome = call.read(outgoing.run(call.start(self._client(connection), connection, model), seconds))
@@ -225,7 +225,7 @@ class OpenAiModel:
         record_model_attempt(answer)
         return replace(outcome, answer=answer)
 
-    def _client(self, connection: Connection) -> "AsyncOpenAI":
+    def _client(self, connection: ModelConnection) -> "AsyncOpenAI":
         with self._lock:
             key = connection.name, os.getpid()
             if key not in self._clients:
@@ -277,7 +277,7 @@ def _find_failure(attempt: Try, was_cut_short: bool) -> bool | None:
 def _complete(
     request: LlmRequest,
     client: "AsyncOpenAI",
-    connection: Connection,
+    connection: ModelConnection,
     model: str,
     *,
     more_than: int | None = None,
@@ -293,13 +293,15 @@ def _complete(
     return call
 
 
-def _embed(texts: Sequence[str], client: "AsyncOpenAI", connection: Connection, model: str) -> Coroutine[Any, Any, Any]:
+def _embed(
+    texts: Sequence[str], client: "AsyncOpenAI", connection: ModelConnection, model: str
+) -> Coroutine[Any, Any, Any]:
     body: dict[str, Any] = {"model": model, "input": [*texts], "encoding_format": "float"}
     call: Coroutine[Any, Any, Any] = client.embeddings.create(**body, extra_body=dict(connection.body) or None)
     return call
 
 
-def _client(connection: Connection) -> "AsyncOpenAI":
+def _client(connection: ModelConnection) -> "AsyncOpenAI":
     import httpx2
     from openai import AsyncOpenAI
 
@@ -321,7 +323,7 @@ def _client(connection: Connection) -> "AsyncOpenAI":
     )
 
 
-def build_body(request: LlmRequest, connection: Connection, model: str) -> dict[str, Json]:
+def build_body(request: LlmRequest, connection: ModelConnection, model: str) -> dict[str, Json]:
     """The arguments of a chat completion."""
     body: dict[str, Json] = {"model": model, "messages": _messages(request, connection)}
     if request.temperature is not None and connection.temperature:
@@ -331,7 +333,7 @@ def build_body(request: LlmRequest, connection: Connection, model: str) -> dict[
     return body
 
 
-def _messages(request: LlmRequest, connection: Connection) -> list[dict[str, str]]:
+def _messages(request: LlmRequest, connection: ModelConnection) -> list[dict[str, str]]:
     """System, data, user. Data is separate and marked, so that it is not taken for instructions."""
     system = request.system
     if request.json_schema is not None and connection.answers != "schema":
@@ -345,7 +347,7 @@ def _messages(request: LlmRequest, connection: Connection) -> list[dict[str, str
     return [{"role": role, "content": text} for role, text in messages if not blank(text)]
 
 
-def _format(request: LlmRequest, connection: Connection) -> dict[str, Json]:
+def _format(request: LlmRequest, connection: ModelConnection) -> dict[str, Json]:
     if connection.answers == "object":
         return {"type": "json_object"}
     schema = to_plain(request.json_schema)

@@ -73,11 +73,11 @@ def check_paths(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
 
 def check_connections(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     """The named connections of HTTP tools are valid."""
-    from convengine.server.executors.http_connections import ConnectionInvalid, connections
+    from convengine.server.executors.http_connections import HttpConnectionInvalid, connections
 
     try:
         connections(conf.get("HTTP_CONNECTIONS"))
-    except ConnectionInvalid as error:
+    except HttpConnectionInvalid as error:
         return [
             Error(str(error), hint=f"See CE_HTTP_CONNECTIONS in {name_chapter('deployment')}.", id="convengine.E006")
         ]
@@ -132,13 +132,13 @@ def check_extensions(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
 def check_models(app_configs: Any, **kwargs: Any) -> Sequence[CheckMessage]:
     """The connections to models are valid, as far as one can tell without calling them."""
     from convengine.server import wiring
-    from convengine.server.model_clients.connections import ConnectionInvalid
+    from convengine.server.model_clients.connections import ModelConnectionInvalid
     from convengine.server.model_clients.openai_model import OpenAiModel
 
     hint = f"See CE_LLM_… in {name_chapter('deployment')}."
     try:
         wiring.models()
-    except ConnectionInvalid as error:
+    except ModelConnectionInvalid as error:
         return [Error(str(error), hint=hint, id="convengine.E005")]
     missing = describe_missing("openai") if isinstance(wiring.model(), OpenAiModel) else ""
     return [Error(f"A model is configured. {missing}", hint=hint, id="convengine.E010")] if missing else []

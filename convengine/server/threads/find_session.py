@@ -15,7 +15,7 @@ from convengine.engine.dialogue.hand_over import HANDED_OVER, is_kept_for_person
 from convengine.engine.errors import TurnConflict, TurnInProgress
 from convengine.engine.text.compare import truthy
 from convengine.engine.threads.lifecycle import CLOSED
-from convengine.engine.threads.resolve import LatestSession, Reason, resolve_session
+from convengine.engine.threads.resolve import LatestSession, ResolveReason, resolve_session
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Lifecycle
@@ -57,7 +57,7 @@ class Thread:
 @dataclass(frozen=True)
 class ResolvedSession:
     session_id: str
-    reason: Reason
+    reason: ResolveReason
     #: The session before it in the thread.
     previous_id: str | None = None
     #: That one ended because nobody wrote for days, by this message or by the job.
@@ -93,21 +93,23 @@ def _try_to_resolve(thread: Thread, message: str | None, key: IdempotencyKey | N
     if seen and not reason.is_new:
         return ResolvedSession(seen.session_id, reason, seen.previous_id)
     if session_id := _begin_session(thread, seen, reason, now, key):
-        stale = reason is Reason.STALE or (reason is Reason.SESSION_CLOSED and seen is not None and seen.stale)
+        stale = reason is ResolveReason.STALE or (
+            reason is ResolveReason.SESSION_CLOSED and seen is not None and seen.stale
+        )
         return ResolvedSession(session_id, reason, seen.session_id if seen else None, stale)
     return _begin_when_free(thread, seen, reason, key) if seen and _is_busy(seen) else None
 
 
-def _find_reason(thread: Thread, seen: ObservedSession | None, message: str | None, now: datetime) -> Reason:
+def _find_reason(thread: Thread, seen: ObservedSession | None, message: str | None, now: datetime) -> ResolveReason:
     """Why the message goes on in the newest session, or begins another."""
     snapshot = configuration().current()
     with_person = seen is not None and is_kept_for_person(snapshot, seen.handed_over)
     latest = LatestSession(seen.lifecycle, seen.last_message_at, seen.offered, with_person) if seen else None
     known = seen is not None or _thread_exists(thread)
     reason = resolve_session(snapshot, thread.channel, message, latest, now, known=known)
-    may_drift = reason is Reason.WITHIN_TIMEOUT and not with_person
+    may_drift = reason is ResolveReason.WITHIN_TIMEOUT and not with_person
     if seen and may_drift and is_another_topic(snapshot, seen.session_id, message):
-        return Reason.TOPIC_DRIFT
+        return ResolveReason.TOPIC_DRIFT
     return reason
 
 
@@ -126,7 +128,7 @@ def _read_newest_session(thread: Thread) -> tuple[ObservedSession | None, dateti
         cursor.execute(
             f"""SELECT conversation_id, lifecycle, COALESCE(last_message_at, created_at), last_turn_no,
                        previous_session_id, {sql.json_member("lifecycle_detail", "resume")} IS NOT NULL,
-                       lifecycle = 'ABORTED' AND {end_reason} = '{Reason.STALE.value}',
+                       lifecycle = 'ABORTED' AND {end_reason} = '{ResolveReason.STALE.value}',
                        {sql.json_member("context_json", HANDED_OVER)}, {sql.now()}
                   FROM ce_conversation WHERE workspace_id = %s AND channel = %s AND remote_jid = %s
                  ORDER BY CASE WHEN lifecycle IN ({_CLOSED}) THEN 1 ELSE 0 END, created_at DESC LIMIT 1""",
@@ -160,7 +162,7 @@ def _thread_exists(thread: Thread) -> bool:
 def _begin_session(
     thread: Thread,
     seen: ObservedSession | None,
-    reason: Reason,
+    reason: ResolveReason,
     now: datetime,
     key: IdempotencyKey | None,
     ticket: int = LAST_TICKET,
@@ -218,7 +220,7 @@ def _insert_session(thread: Thread, before: ObservedSession | None) -> str:
 
 
 def _begin_when_free(
-    thread: Thread, seen: ObservedSession, reason: Reason, key: IdempotencyKey | None
+    thread: Thread, seen: ObservedSession, reason: ResolveReason, key: IdempotencyKey | None
 ) -> ResolvedSession | None:
     """Begin the session once the running turn has ended; callers wait in order of arrival.
 
@@ -236,11 +238,11 @@ def _begin_when_free(
     attempt = wait_for_lease(seen.session_id, begin, interrupt if policy == "interrupt" and not repeated else None)
     if attempt is None or attempt.session_id is None:
         return None
-    return ResolvedSession(attempt.session_id, reason, seen.session_id, reason is Reason.STALE)
+    return ResolvedSession(attempt.session_id, reason, seen.session_id, reason is ResolveReason.STALE)
 
 
 def _begin_after(
-    thread: Thread, before: str, reason: Reason, key: IdempotencyKey | None, ticket: int
+    thread: Thread, before: str, reason: ResolveReason, key: IdempotencyKey | None, ticket: int
 ) -> _Attempt | None:
     """Returns None while the running turn keeps the session."""
     newest, at = _read_newest_session(thread)

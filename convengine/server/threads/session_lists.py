@@ -70,7 +70,7 @@ def list_units(row: CeConversation, newest: int | None = None) -> list[CeSession
 
 
 @dataclass(frozen=True)
-class ExplainedTurn:
+class TracedTurn:
     turn: CeConversationHistory
     request: dict[str, Json]
     preferences: Mapping[str, Json]
@@ -87,7 +87,7 @@ class ExplainedTurn:
         return shorten(to_spoken_text(self.turn.assistant_output), _PREVIEW)
 
 
-def explain_turns(row: CeConversation, most: int | None = None) -> list[ExplainedTurn]:
+def explain_turns(row: CeConversation, most: int | None = None) -> list[TracedTurn]:
     """The explainability log: the last `Session/EXPLAINABILITY_TURNS` turns, including failed ones, newest first.
 
     `most`: no more than these.
@@ -104,7 +104,7 @@ def explain_turns(row: CeConversation, most: int | None = None) -> list[Explaine
     for turn in turns:
         request, preferences = _describe_request(turn)
         described = {"message": turn.user_input, **request}
-        explained.append(ExplainedTurn(turn, described, preferences, graphs.get(turn.turn_no, {})))
+        explained.append(TracedTurn(turn, described, preferences, graphs.get(turn.turn_no, {})))
     return explained
 
 

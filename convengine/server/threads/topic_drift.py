@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 
-from convengine.engine.llm.ask import Question, ask
+from convengine.engine.llm.ask import ModelQuestion, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.text.compare import blank
 from convengine.engine.threads.settings import DRIFT_MIN_CONFIDENCE, ENABLE_DRIFT_CLASSIFIER
@@ -64,7 +64,7 @@ def is_another_topic(snapshot: Snapshot, session_id: str, message: str | None) -
         return False
     session = Session(session_id, row.last_turn_no, user_text=message, intent=row.intent_code, state=row.state_code)
     text = f"Conversation so far:\n{row.context_summary}\n\nMessage:\n{message}"
-    reply = ask(session, turn, Question("DRIFT", _ASKED, text, json_schema=_SCHEMA, strict=True))
+    reply = ask(session, turn, ModelQuestion("DRIFT", _ASKED, text, json_schema=_SCHEMA, strict=True))
     with transaction.atomic():
         turn_log().add_after_turn(turn, 0)
     value = reply.value if isinstance(reply.value, Mapping) else {}

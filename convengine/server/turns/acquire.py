@@ -162,7 +162,7 @@ class AlreadyAnswered(Exception):
 
 
 @dataclass(frozen=True)
-class Claim:
+class LeaseClaim:
     """A turn that wants the lease."""
 
     turn_id: str
@@ -179,12 +179,12 @@ def acquire(request: TurnRequest, key: IdempotencyKey | None = None, opened_by: 
     `opened_by` is the prefix of the API key that calls. Raises AlreadyAnswered, TurnInProgress, ServerOverloaded,
     ConversationNotFound (another workspace's, or client ids are off), ConversationClosed, IdempotencyKeyReused.
     """
-    claim = Claim(str(uuid.uuid4()), request, key, opened_by)
+    claim = LeaseClaim(str(uuid.uuid4()), request, key, opened_by)
     _check_unanswered(claim)
     return acquire_free(claim) or _acquire_contended(claim)
 
 
-def acquire_free(claim: Claim, ticket: int = LAST_TICKET) -> Lease | None:
+def acquire_free(claim: LeaseClaim, ticket: int = LAST_TICKET) -> Lease | None:
     """Acquire the lease. Returns None if it is held, or if this turn may not have it.
 
     It may not while an older ticket than `ticket` lives, nor when the conversation is missing, closed or of another
@@ -290,7 +290,7 @@ def _read_conversation(conversation_id: str, columns: list[Any]) -> Conversation
     return Conversation(**values)
 
 
-def _acquire_contended(claim: Claim) -> Lease:
+def _acquire_contended(claim: LeaseClaim) -> Lease:
     """Acquire a lease that is not free: make a new conversation, recover a dead turn's lease, or wait for the lease.
 
     Raises the errors of `acquire`.
@@ -314,13 +314,13 @@ def _acquire_contended(claim: Claim) -> Lease:
     return lease
 
 
-def _check_unanswered(claim: Claim) -> None:
+def _check_unanswered(claim: LeaseClaim) -> None:
     """Raises AlreadyAnswered when an earlier call with the same key was answered."""
     if claim.key and (body := idempotency.find_answer(claim.key)) is not None:
         raise AlreadyAnswered(body)
 
 
-def _interrupt_other_turn(claim: Claim) -> None:
+def _interrupt_other_turn(claim: LeaseClaim) -> None:
     """Interrupt the running turn, unless that arrived later. Raises AlreadyAnswered.
 
     A repeated call does not interrupt itself: it waits for the answer to the first.

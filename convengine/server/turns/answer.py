@@ -10,7 +10,7 @@ from convengine.engine.errors import ConvEngineError
 from convengine.engine.pipeline.engine import EngineOutcome
 from convengine.engine.threads.lifecycle import CLOSED
 from convengine.engine.threads.open_question import describe_open_question
-from convengine.engine.threads.resolve import IdleLimits, Reason
+from convengine.engine.threads.resolve import IdleLimits, ResolveReason
 from convengine.engine.turn.conversation import PLAIN_CHANNEL, Conversation, build_columns
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.payload import Payload, to_spoken_text
@@ -99,7 +99,7 @@ class TurnAnswer:
         row = CeConversation.objects.get(pk=self.conversation_id) if is_failed else _build_row(self)
         return {
             "ok": not is_failed,
-            **build_resolved_body(row, Reason(reason)),
+            **build_resolved_body(row, ResolveReason(reason)),
             "message_intent": self.session.dialogue.message_intent,
             "reply": None if is_failed else to_spoken_text(self.session.last_assistant),
             "turn": self.turn_body,
@@ -163,7 +163,7 @@ def _build_state_report(session: Session, open_question: Mapping[str, Json]) -> 
     }
 
 
-def build_resolved_body(row: CeConversation, reason: Reason) -> dict[str, Json]:
+def build_resolved_body(row: CeConversation, reason: ResolveReason) -> dict[str, Json]:
     """The session of a message, and the reason."""
     return {
         "session_id": str(row.pk),

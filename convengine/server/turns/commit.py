@@ -34,7 +34,7 @@ from convengine.server.webhooks.write import insert_webhook_events_stmts
 
 
 @dataclass
-class StepFlush:
+class DatabaseStepFlush:
     """Stores each step's events at once, in their own transaction, for readers of the running turn.
 
     Raises TurnConflict when the lease was lost: the new holder has written the record of this turn.

@@ -47,7 +47,7 @@ from convengine.server.sessions.models import CeConversationHistory, CeExtension
 from convengine.server.turns import idempotency
 from convengine.server.turns.acquire import AlreadyAnswered, Lease, acquire, lease_renewer, select_past
 from convengine.server.turns.answer import StoredAnswer, TurnAnswer, make_answer
-from convengine.server.turns.commit import EndedTurn, StepFlush, commit_turn, record_failure
+from convengine.server.turns.commit import DatabaseStepFlush, EndedTurn, commit_turn, record_failure
 from convengine.server.turns.idempotency import IdempotencyKey
 from convengine.server.turns.interruption import InterruptionCheck
 from convengine.server.turns.watchdog import watchdog
@@ -185,7 +185,7 @@ def open_turn(request: TurnRequest, lease: Lease) -> tuple[Turn, Recording]:
         release_choice=release_choice,
         time_limit_ms=conf.get("TURN_TIMEOUT_SECONDS") * 1000,
         verbose_listeners=(*wiring.verbose_listeners(), partial(live_streams().send_progress, lease.watched)),
-        flush_step=StepFlush(lease, always),
+        flush_step=DatabaseStepFlush(lease, always),
         interrupted=InterruptionCheck(lease.token) if may_interrupt else None,
         on_fault=report_fault,
     )

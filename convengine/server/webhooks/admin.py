@@ -143,7 +143,7 @@ class WebhookAdmin(PagesAdmin):
         return HttpResponseRedirect(reverse("admin:ce_webhooks_cewebhook_change", args=[pk]))
 
 
-class EventFilter(admin.SimpleListFilter):
+class WebhookEventFilter(admin.SimpleListFilter):
     """The declared events, which need no query."""
 
     title = parameter_name = "event"
@@ -162,7 +162,7 @@ class WebhookDeliveryAdmin(ByConversation):
     change_form_template = "convengine/webhook_delivery.html"
     list_display = ("created_at", "status_label", "event", "webhook_name", "attempts", "error_start", "sent_at")
     list_select_related = ("webhook",)
-    list_filter = ("status", EventFilter, "webhook")
+    list_filter = ("status", WebhookEventFilter, "webhook")
     ordering = ("-delivery_id",)
     fields = (
         *("status", "event", "webhook_name", "conversation_page", "event_id", "content"),

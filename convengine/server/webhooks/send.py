@@ -23,7 +23,7 @@ from convengine.engine.turn.job import Counts, Every, Job, Nightly
 from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import HttpCall, HttpConnection, circuits, fetch
-from convengine.server.executors.http_connections import Target, split_address
+from convengine.server.executors.http_connections import HttpTarget, split_address
 from convengine.server.executors.http_policy import ONE_ATTEMPT
 from convengine.server.interfaces.turn_log import turn_log
 from convengine.server.jobs.outbox import MOST_AT_ONCE, Outbox, OutboxStatus, SendFailed
@@ -64,7 +64,7 @@ def check_address(url: str) -> None:
         raise ToolFault("HOST_UNKNOWN", f"The name server does not answer for {target.host}. Try again.") from error
 
 
-def _find_target(url: str) -> Target:
+def _find_target(url: str) -> HttpTarget:
     """The address of a webhook.
 
     Raises ToolFault for an unusable one, and for http to a host that is not in CE_WEBHOOK_PRIVATE_HOSTS.

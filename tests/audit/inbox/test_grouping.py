@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.inbox import grouping
-from audit.inbox.grouping import Message, group_by_meaning, normalise
+from audit.inbox.grouping import InboxMessage, group_by_meaning, normalise
 from convengine.engine.understanding.phrases.terms import is_bare_answer
 
 BEGIN = datetime(2026, 3, 1, tzinfo=UTC)
 
 
-def messages(*texts: str) -> list[Message]:
-    return [Message(number, text, BEGIN + timedelta(minutes=number)) for number, text in enumerate(texts)]
+def messages(*texts: str) -> list[InboxMessage]:
+    return [InboxMessage(number, text, BEGIN + timedelta(minutes=number)) for number, text in enumerate(texts)]
 
 
 def texts(*given_texts: str) -> list[list[str]]:

@@ -16,7 +16,7 @@ from config_admin.drafts.edits import note_editor
 from config_admin.drafts.models import CeDraft, ReviewKind
 from config_admin.drafts.review import add_entry
 from config_admin.test_cases.models import CeTestCase, CeTestResult, CeTestRun
-from config_admin.test_cases.runs import Selection, create_run, remove_old_results, test_runs
+from config_admin.test_cases.runs import SelectedTests, create_run, remove_old_results, test_runs
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName
 from tests.api import Caller
@@ -123,7 +123,7 @@ def test_a_row_made_by_sql_stays_named_when_the_product_deletes_it() -> None:
 
 def test_a_run_is_sealed_from_its_beginning() -> None:
     create_help_desk()
-    run = create_run(ConfigurationName("live"), Selection(), "ada")
+    run = create_run(ConfigurationName("live"), SelectedTests(), "ada")
     assert list_findings() == []
     CeTestRun.objects.update(lease_expires_at=database_time() - timedelta(seconds=1))
     columns = ", ".join(field.column for field in CeTestRun._meta.fields if field.name not in ("run_id", "started_by"))

@@ -18,8 +18,8 @@ from convengine.engine.understanding import decide, free_text
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.reading import Doubt
-from convengine.engine.understanding.sentences import Subject, list_sentences
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.sentences import LearnedPart, list_sentences
+from convengine.engine.understanding.span import RefusalReason
 from convengine.json_value import Json
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversationHistory
@@ -135,7 +135,7 @@ def test_a_learned_move_is_explained_by_a_sentence_of_the_language_of_the_messag
     assert reading
     (described,) = reading.moves
     nearest = described.partition("as in “")[2].removesuffix("”)")
-    assert nearest in [sentence for sentence, _ in list_sentences(Subject.MOVES, [language])]
+    assert nearest in [sentence for sentence, _ in list_sentences(LearnedPart.MOVES, [language])]
 
 
 def test_a_move_and_its_doubt_are_not_named_side_by_side() -> None:
@@ -229,7 +229,7 @@ def test_the_sign_behind_a_value_is_no_part_of_it() -> None:
 
 #: The codes that a reading may have, by what they are in `PHRASES`.
 CODES: dict[str, Iterable[str]] = {
-    "refused": Reason,
+    "refused": RefusalReason,
     "offered": Doubt,
     "move": MoveKind,
     "taken": (

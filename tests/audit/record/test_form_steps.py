@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from audit.models import CeTurnIndex
-from audit.record.form_steps import FORM_STAGES, FormStep, Step, encode_steps, split_steps
+from audit.record.form_steps import FORM_STAGES, FormProgress, FormStep, encode_steps, split_steps
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -60,7 +60,10 @@ def test_a_form_ends_early() -> None:
 
 
 def test_steps_are_read_as_they_are_written() -> None:
-    steps = [Step(2, FormStep.ASKED, "a|b"), Step(2, FormStep.FILLED)]
+    steps = [FormProgress(2, FormStep.ASKED, "a|b"), FormProgress(2, FormStep.FILLED)]
     assert encode_steps(steps) == "|2/ASKED:a_b|2/FILLED:|"
-    assert [Step.parse(text) for text in split_steps(encode_steps(steps))] == [Step(2, FormStep.ASKED, "a_b"), steps[1]]
+    assert [FormProgress.parse(text) for text in split_steps(encode_steps(steps))] == [
+        FormProgress(2, FormStep.ASKED, "a_b"),
+        steps[1],
+    ]
     assert encode_steps([]) == ""

@@ -12,7 +12,7 @@ from django.utils.module_loading import import_string
 from audit.models import CeLlmCallLog
 from audit.record.model_calls import sum_cost
 from config_admin.models import CeConfig
-from convengine.engine.llm.ask import Question, ask
+from convengine.engine.llm.ask import ModelQuestion, ask
 from convengine.engine.pipeline.engine import Engine
 from convengine.engine.pipeline.order import DEFAULT_PIPELINE, order_steps
 from convengine.engine.pipeline.step import Continue, Outcome, Step
@@ -28,7 +28,7 @@ from tests.fakes.models import AnsweringModel
 from tests.worlds import create_help_desk
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.dialects]
-QUESTION = Question("RESPONSE_TEXT", "Be kind.", 'My card is 4111-1111, {"pin": 12}', {"pin": 99, "city": "Oslo"})
+QUESTION = ModelQuestion("RESPONSE_TEXT", "Be kind.", 'My card is 4111-1111, {"pin": 12}', {"pin": 99, "city": "Oslo"})
 ANSWER = LlmAnswer('{"pin": 12}', "desk", "small", input_tokens=40, output_tokens=10, latency_ms=600, cost=0.000125)
 FAILED = LlmAnswer(provider="desk", model="small", latency_ms=7, error_code="LLM_TIMEOUT", error_message="too slow")
 

@@ -12,8 +12,8 @@ from django.template.response import SimpleTemplateResponse
 from django.test import Client
 from django.utils import timezone
 
-from audit.reports.cause import Evidence
-from audit.reports.count_batch import NEW_COUNTS, Change, collect_counts, insert_rows
+from audit.reports.cause import CauseEvidence
+from audit.reports.count_batch import NEW_COUNTS, CountChange, collect_counts, insert_rows
 
 
 class CountKey(NamedTuple):
@@ -30,7 +30,7 @@ class CountKey(NamedTuple):
 
 def add_counts(counts: Iterable[tuple[CountKey, int, Decimal]]) -> None:
     """Add some counts. Needs an open transaction."""
-    with collect_counts(Change.ADD) as cursor:
+    with collect_counts(CountChange.ADD) as cursor:
         insert_rows(cursor, NEW_COUNTS, [(*key, turns, str(amount)) for key, turns, amount in counts])
 
 
@@ -52,7 +52,7 @@ def count_turns(turns: int, not_understood: int, *, days: float, release: int) -
 def blame_releases(patch_attribute: pytest.MonkeyPatch) -> None:
     """Counts without turns cannot run again: each release is why the turns are worse."""
     for name in ("find_bad_turns", "find_moved_turns"):
-        patch_attribute.setattr(f"audit.reports.effect.{name}", lambda *about, **options: Evidence(20, 20, 20))
+        patch_attribute.setattr(f"audit.reports.effect.{name}", lambda *about, **options: CauseEvidence(20, 20, 20))
 
 
 def count_listed_turns(reader: Client, address: str) -> int:

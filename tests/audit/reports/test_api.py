@@ -10,7 +10,7 @@ from django.utils.timezone import localdate
 
 from audit.reports.counting import count_new_turns
 from audit.reports.measures import MEASURES
-from audit.reports.topics import TOPICS, Topic
+from audit.reports.topics import TOPICS, ReportTopic
 from tests.api import make_key
 from tests.audit.reports.counts import count
 from tests.audit.reports.test_page import talk
@@ -48,7 +48,7 @@ def test_numbers_that_are_not_counted_for_a_group_are_null() -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_table_shows_only_what_is_counted_for_its_groups(topic: Topic) -> None:
+def test_a_table_shows_only_what_is_counted_for_its_groups(topic: ReportTopic) -> None:
     for table in topic.tables:
         known = table.dimension.measures or set(MEASURES)
         assert {measure.name for measure in table.measures} <= known

@@ -9,7 +9,7 @@ from audit.record.milestones import has_stage
 from audit.reports import cause
 from audit.reports.cause import (
     FEWEST_KNOWN,
-    Evidence,
+    CauseEvidence,
     PlayedResult,
     find_bad_turns,
     find_moved_turns,
@@ -22,7 +22,7 @@ from config_admin.models import CeIntentClassifier, CeResponse
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.configuration import configuration
-from convengine.server.interfaces.turn_reports import Verdict
+from convengine.server.interfaces.turn_reports import RateVerdict
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 from tests.worlds import create_help_desk
@@ -58,7 +58,7 @@ def change_answer(intent: str) -> int:
     return before
 
 
-def judge(before: int) -> tuple[Verdict, str]:
+def judge(before: int) -> tuple[RateVerdict, str]:
     """Three of 40 messages were not understood before, and ten of 40 on the release."""
     groups = []
     for number, missed in ((before, 3), (before + 1, 20)):
@@ -75,7 +75,7 @@ def test_a_release_that_took_a_phrase_away_is_to_blame() -> None:
     talk("fees")
     talk("gift vouchers", 4)
     verdict, reason = judge(before)
-    assert verdict is Verdict.WORSE
+    assert verdict is RateVerdict.WORSE
     assert reason == f"Of 14 such messages, 10 go wrong on release {before + 1} but not before it."
 
 
@@ -85,7 +85,7 @@ def test_a_release_after_which_users_ask_something_else_is_not(intent: str) -> N
     before = change_answer(intent)
     talk("gift vouchers")
     verdict, reason = judge(before)
-    assert verdict is Verdict.NOT_CAUSED
+    assert verdict is RateVerdict.NOT_CAUSED
     assert reason == f"Of 10 such messages, none go wrong on release {before + 1} but not before it."
 
 
@@ -96,14 +96,14 @@ def test_nobody_is_blamed_where_nothing_can_be_known(turns: int) -> None:
     if turns == 10:
         CeConversationHistory.objects.update(replayable=False)
     verdict, reason = judge(before)
-    assert verdict is Verdict.CAUSE_UNKNOWN
+    assert verdict is RateVerdict.CAUSE_UNKNOWN
     assert "cannot be known" in reason
 
 
 def test_a_release_before_the_first_one_is_not_known() -> None:
     talk("gift vouchers")
     first = configuration().current().config_version
-    assert find_bad_turns(NOT_UNDERSTOOD_TURNS, -5, first) == Evidence(10)
+    assert find_bad_turns(NOT_UNDERSTOOD_TURNS, -5, first) == CauseEvidence(10)
 
 
 def test_messages_that_have_another_intent_moved() -> None:
@@ -112,7 +112,7 @@ def test_messages_that_have_another_intent_moved() -> None:
         CeIntentClassifier.objects.filter(intent_code="FEES").update(pattern="what does it cost")
         CeIntentClassifier.objects.filter(intent_code="HOURS").update(pattern="fees")
     talk("fees")
-    assert find_moved_turns(["HOURS"], before + 1, before + 1) == Evidence(10, 10, 10)
+    assert find_moved_turns(["HOURS"], before + 1, before + 1) == CauseEvidence(10, 10, 10)
 
 
 GOOD = PlayedResult("FEES", "IDLE", is_failed=False, stages=frozenset({"USER_INPUT"}))
@@ -138,7 +138,7 @@ def test_what_goes_wrong_on_both_releases_or_only_before_is_not_caused(
     }
     monkeypatch.setattr(cause, "select_turns", lambda *about: range(6))
     monkeypatch.setattr(cause, "_run_again", lambda key, release: results[release][key])
-    assert find_bad_turns(measure, 1, 1) == Evidence(6, 5, 2)
+    assert find_bad_turns(measure, 1, 1) == CauseEvidence(6, 5, 2)
 
 
 def test_a_new_turn_is_the_only_one_that_runs_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,10 +146,10 @@ def test_a_new_turn_is_the_only_one_that_runs_again(monkeypatch: pytest.MonkeyPa
     ran = Mock(wraps=cause._play)
     monkeypatch.setattr(cause, "_play", ran)
     talk("fees", 6)
-    assert find_bad_turns(NOT_UNDERSTOOD_TURNS, before + 1, before + 1) == Evidence(6, 6, 6)
+    assert find_bad_turns(NOT_UNDERSTOOD_TURNS, before + 1, before + 1) == CauseEvidence(6, 6, 6)
     assert ran.call_count == 12
     talk("fees", 1)
-    assert find_bad_turns(NOT_UNDERSTOOD_TURNS, before + 1, before + 1) == Evidence(7, 7, 7)
+    assert find_bad_turns(NOT_UNDERSTOOD_TURNS, before + 1, before + 1) == CauseEvidence(7, 7, 7)
     assert ran.call_count == 14
 
 
@@ -161,7 +161,7 @@ def test_a_turn_that_cannot_run_for_any_reason_is_unknown(monkeypatch: pytest.Mo
         raise ZeroDivisionError("a fault of an extension")
 
     monkeypatch.setattr(cause, "play_elsewhere", fail)
-    assert find_bad_turns(NOT_UNDERSTOOD_TURNS, before + 1, before + 1) == Evidence(6)
+    assert find_bad_turns(NOT_UNDERSTOOD_TURNS, before + 1, before + 1) == CauseEvidence(6)
 
 
 @pytest.mark.parametrize("is_open", [True, False])

@@ -16,7 +16,7 @@ from audit.reports.counting import count_new_turns
 from audit.reports.funnel import read_funnels
 from audit.reports.job import count_again
 from audit.reports.measures import MEASURES, OUTCOMES, TASK_FAILED
-from audit.reports.report import Selection, read_totals
+from audit.reports.report import ReportSelection, read_totals
 from config_admin.models import CeRule
 from config_admin.releases.change_set import change_set
 from convengine.engine.turn.turn import TurnRequest
@@ -61,8 +61,8 @@ def read_outcome(key: str) -> str:
     return CeOutcome.objects.get(conversation_id=key, schema_id=CeOutcome.CONVERSATION).outcome
 
 
-def select_week() -> Selection:
-    return Selection(*choose_days(7, timezone.now()))
+def select_week() -> ReportSelection:
+    return ReportSelection(*choose_days(7, timezone.now()))
 
 
 def count_lists(client: Client, measures: Any) -> dict[str, int]:

@@ -24,7 +24,7 @@ from audit.models import (
 )
 from audit.record.days import find_day
 from audit.record.events import read_document
-from audit.record.form_steps import FORM_STAGES, Step, split_steps
+from audit.record.form_steps import FORM_STAGES, FormProgress, split_steps
 from audit.reports import count_outcomes, counting
 from audit.reports.count_batch import BY_HOUR
 from audit.reports.count_outcomes import ANSWERING
@@ -104,7 +104,7 @@ def count_records() -> Counter[tuple[Any, ...]]:
         if turn.status in ("OK", "BLOCKED"):
             count_moves(counts, hour, turn)
             roles = CeTurnIndex.objects.filter(turn_id=turn.turn_id, kind="STAGE", value__in=FORM_STAGES)
-            for step in (Step.parse(text) for entry in roles for text in split_steps(entry.role)):
+            for step in (FormProgress.parse(text) for entry in roles for text in split_steps(entry.role)):
                 counts[*where, f"FORM_{step.kind}", f"{step.schema}:{step.field}"] += 1
         ratings = CeMcpUserFeedback.objects.filter(turn_id=turn.turn_id, replaced_at=None)
         kinds = {rating.feedback_type for rating in ratings}

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from audit.reports.cause import Evidence
+from audit.reports.cause import CauseEvidence
 from audit.reports.effect import ReleaseGroup, choose_period, compare_release, group_releases, list_effects
 from audit.reports.report import INTENT, Totals
 from convengine.server.interfaces.release_history import GradualPeriod, ReleaseNote
@@ -110,7 +110,7 @@ def test_the_intents_and_states_that_moved_most_come_first() -> None:
 
 def test_the_rise_of_a_small_share_is_not_rounded(monkeypatch: pytest.MonkeyPatch) -> None:
     # 0.04 % → 0.1 %: three of five messages are too many, and two of five prove to be moved.
-    monkeypatch.setattr("audit.reports.effect.find_moved_turns", lambda *about: Evidence(20, 20, 8))
+    monkeypatch.setattr("audit.reports.effect.find_moved_turns", lambda *about: CauseEvidence(20, 20, 8))
     sides = (make_totals(100_000), make_totals(100_000))
     for totals, loans in zip(sides, (40, 100), strict=True):
         totals.add(INTENT, "HOURS", 100_000 - loans)

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from audit.record.days import choose_days
 from audit.reports.measures import read_values
-from audit.reports.report import Selection, build_report, list_groups
+from audit.reports.report import ReportSelection, build_report, list_groups
 from audit.reports.topics import DIMENSIONS
 from tests.audit.reports.seeded_worlds import build_world
 
@@ -55,7 +55,7 @@ def count_by(column: str, where: str = "TRUE") -> dict[str, int]:
 
 
 def read_groups(dimension: str, measure: str) -> dict[str, int]:
-    groups = list_groups(Selection(*choose_days(30, timezone.now())), DIMENSIONS[dimension], has_durations=True)
+    groups = list_groups(ReportSelection(*choose_days(30, timezone.now())), DIMENSIONS[dimension], has_durations=True)
     values = {group.name: read_values(group.totals)[measure] for group in groups}
     return {name: int(value) for name, value in values.items() if value}
 
@@ -72,7 +72,7 @@ def count_form_steps() -> Counter[str]:
 )
 def test_every_figure_is_what_plain_sql_counts(seed: int) -> None:
     build_world(seed)
-    report = build_report(Selection(*choose_days(30, timezone.now())), has_durations=True)
+    report = build_report(ReportSelection(*choose_days(30, timezone.now())), has_durations=True)
     figures = read_values(report.totals)
 
     figures["all_handed_over"] = (figures["handed_over"] or 0) + (figures["handed_over_failed"] or 0)
@@ -106,9 +106,9 @@ def test_every_day_and_every_hour_has_its_turns() -> None:
     moments = [datetime.fromisoformat(str(moment)) for moment in times]
     moments = [moment if moment.tzinfo else moment.replace(tzinfo=UTC) for moment in moments]
     for days in (1, 2, 7, 30, 200):
-        for period in build_report(Selection(*choose_days(days, now))).periods:
+        for period in build_report(ReportSelection(*choose_days(days, now))).periods:
             number = sum(period.since <= moment < period.until for moment in moments)
             assert period.totals.turns == number
-    rolling = Selection(now.replace(minute=0, second=0, microsecond=0) - timedelta(days=7), now)
+    rolling = ReportSelection(now.replace(minute=0, second=0, microsecond=0) - timedelta(days=7), now)
     total = sum(period.totals.turns for period in build_report(rolling).periods)
     assert total == sum(rolling.since <= moment < rolling.until for moment in moments)

@@ -12,7 +12,7 @@ from audit.record.form_steps import FormStep
 from audit.record.outcomes import FormOutcome
 from audit.reports.counting import count_new_turns
 from audit.reports.funnel import Funnel, build_funnels, read_funnels
-from audit.reports.report import FORM_OUTCOMES, Selection
+from audit.reports.report import FORM_OUTCOMES, ReportSelection
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation
@@ -38,7 +38,7 @@ def talk() -> None:
 
 
 def read(intent: str = "") -> list[Funnel]:
-    return read_funnels(Selection(*choose_days(1, timezone.now()), intent=intent))
+    return read_funnels(ReportSelection(*choose_days(1, timezone.now()), intent=intent))
 
 
 def test_a_form_loses_people_field_by_field() -> None:

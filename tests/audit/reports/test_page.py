@@ -19,7 +19,7 @@ from django.utils.timezone import localdate
 from audit.record.days import choose_days
 from audit.reports.counting import count_new_turns
 from audit.reports.page import ReportTable
-from audit.reports.report import Selection, build_report
+from audit.reports.report import ReportSelection, build_report
 from audit.reports.report_request import ReportNumber
 from convengine.engine.turn.codec import loads
 from convengine.engine.turn.turn import TurnRequest
@@ -163,7 +163,7 @@ def test_days_are_those_of_the_calendar(zone: str, now: datetime) -> None:
     local = ZoneInfo(zone)
     with timezone.override(local):
         since, until = choose_days(7, now)
-        periods = build_report(Selection(since, until)).periods
+        periods = build_report(ReportSelection(since, until)).periods
     starts = [(period.since + timedelta(minutes=59)).astimezone(local) for period in periods]
     first = now.astimezone(local).date() - timedelta(days=6)
     assert [start.date() for start in starts] == [first + timedelta(days=number) for number in range(7)]

@@ -3,7 +3,7 @@
 import pytest
 
 from audit.reports.proportion import Proportion, count_standard_errors, judge_change
-from convengine.server.interfaces.turn_reports import Verdict
+from convengine.server.interfaces.turn_reports import RateVerdict
 
 
 @pytest.mark.parametrize(
@@ -23,22 +23,22 @@ def test_without_turns_nothing_is_known() -> None:
 @pytest.mark.parametrize(
     ("missed", "turns", "missed_before", "turns_before", "verdict"),
     [
-        (20, 100, 20, 100, Verdict.SAME),
-        (24, 100, 20, 100, Verdict.SAME),
-        (34, 100, 20, 100, Verdict.MAYBE_WORSE),
-        (60, 100, 20, 100, Verdict.WORSE),
-        (20, 29, 0, 1000, Verdict.TOO_FEW),
-        (0, 100, 50, 100, Verdict.BETTER),
-        (8, 100, 20, 100, Verdict.MAYBE_BETTER),
-        (0, 100, 0, 100, Verdict.SAME),
-        (100, 100, 100, 100, Verdict.SAME),
+        (20, 100, 20, 100, RateVerdict.SAME),
+        (24, 100, 20, 100, RateVerdict.SAME),
+        (34, 100, 20, 100, RateVerdict.MAYBE_WORSE),
+        (60, 100, 20, 100, RateVerdict.WORSE),
+        (20, 29, 0, 1000, RateVerdict.TOO_FEW),
+        (0, 100, 50, 100, RateVerdict.BETTER),
+        (8, 100, 20, 100, RateVerdict.MAYBE_BETTER),
+        (0, 100, 0, 100, RateVerdict.SAME),
+        (100, 100, 100, 100, RateVerdict.SAME),
     ],
 )
 def test_a_difference_by_chance_is_none(
-    missed: int, turns: int, missed_before: int, turns_before: int, verdict: Verdict
+    missed: int, turns: int, missed_before: int, turns_before: int, verdict: RateVerdict
 ) -> None:
     assert judge_change(Proportion(missed, turns), Proportion(missed_before, turns_before)) is verdict
 
 
 def test_more_of_something_good_is_better() -> None:
-    assert judge_change(Proportion(60, 100), Proportion(20, 100), higher_is_worse=False) is Verdict.BETTER
+    assert judge_change(Proportion(60, 100), Proportion(20, 100), higher_is_worse=False) is RateVerdict.BETTER

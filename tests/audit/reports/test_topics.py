@@ -20,7 +20,7 @@ from audit.record.milestones import MODEL_ERROR_STAGES
 from audit.reports.counting import count_new_turns
 from audit.reports.job import count_again
 from audit.reports.page import ReportTable
-from audit.reports.topics import FEEDBACK, MODELS, TIMES, TOPICS, UNKNOWN, Topic
+from audit.reports.topics import FEEDBACK, MODELS, TIMES, TOPICS, UNKNOWN, ReportTopic
 from convengine.engine.turn.codec import dumps, loads
 from convengine.server.sessions.models import CeConversationHistory
 from tests.audit.reports.counts import count, count_listed_turns
@@ -65,11 +65,11 @@ def add_calls(turn: CeConversationHistory, *calls: tuple[str, str, bool]) -> Non
     )
 
 
-def address_of(topic: Topic) -> str:
+def address_of(topic: ReportTopic) -> str:
     return reverse(f"admin:audit_ceaudit_{topic.name}")
 
 
-def read_table(reader: Client, topic: Topic, name: str) -> ReportTable:
+def read_table(reader: Client, topic: ReportTopic, name: str) -> ReportTable:
     tables: list[ReportTable] = reader.get(address_of(topic)).context["tables"]
     return next(table for table in tables if table.name == name)
 
@@ -82,7 +82,7 @@ def read_values(table: ReportTable) -> dict[str, dict[str, Any]]:
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("topic", TOPICS, ids=[topic.name for topic in TOPICS])
 @pytest.mark.parametrize("query", [{}, {"days": "1", "intent": "fees"}], ids=["all", "filtered"])
-def test_every_number_leads_to_as_many_turns(reader: Client, topic: Topic, query: dict[str, str]) -> None:
+def test_every_number_leads_to_as_many_turns(reader: Client, topic: ReportTopic, query: dict[str, str]) -> None:
     context = reader.get(address_of(topic), query).context
     numbers = [number for name in ("whole", "periods", "tables") for number in list_numbers(context[name])]
     linked = {number.url: number.value for number in numbers if number.url and number.measure.unit != "ms"}
@@ -135,7 +135,7 @@ def test_answers_have_their_ratings_and_comments(reader: Client) -> None:
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("topic", TOPICS, ids=[topic.name for topic in TOPICS])
-def test_charts_and_tables_are_files(reader: Client, topic: Topic) -> None:
+def test_charts_and_tables_are_files(reader: Client, topic: ReportTopic) -> None:
     context = reader.get(address_of(topic), {"channel": "api"}).context
     for chart in context["charts"]:
         answer = reader.get(address_of(topic) + chart.svg_url)
@@ -154,7 +154,7 @@ def test_charts_and_tables_are_files(reader: Client, topic: Topic) -> None:
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("topic", TOPICS, ids=[topic.name for topic in TOPICS])
-def test_the_number_of_queries_is_fixed(reader: Client, topic: Topic) -> None:
+def test_the_number_of_queries_is_fixed(reader: Client, topic: ReportTopic) -> None:
     reader.get(address_of(topic))
     with CaptureQueriesContext(connection) as few:
         reader.get(address_of(topic), {"days": "90"})
@@ -170,7 +170,7 @@ def test_the_number_of_queries_is_fixed(reader: Client, topic: Topic) -> None:
 
 
 @pytest.mark.parametrize("topic", TOPICS, ids=[topic.name for topic in TOPICS])
-def test_without_turns_the_page_says_so(reader: Client, topic: Topic) -> None:
+def test_without_turns_the_page_says_so(reader: Client, topic: ReportTopic) -> None:
     assert "No turns in this period." in reader.get(address_of(topic)).content.decode()
 
 

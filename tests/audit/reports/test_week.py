@@ -15,10 +15,10 @@ from audit.inbox.job import update_inbox
 from audit.models import CeInboxGroup
 from audit.record.days import choose_days
 from audit.reports.counting import count_new_turns
-from audit.reports.report import Selection, build_report
+from audit.reports.report import ReportSelection, build_report
 from audit.reports.week import summarise_week
 from convengine.engine.turn.turn import TurnRequest
-from convengine.server.interfaces.turn_reports import Verdict
+from convengine.server.interfaces.turn_reports import RateVerdict
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 from convengine.server.turns.take_turn import take_turn
 from tests.audit.reports.counts import blame_releases, count, count_turns
@@ -116,7 +116,7 @@ def test_a_release_with_few_turns_is_judged_with_the_next_one(monkeypatch: pytes
     (effect,) = summarise_week().effects
     assert (effect.first, effect.last, effect.turns, effect.turns_before) == (5, 8, 105, 300)
     assert [rate.verdict for rate in effect.rates] == [
-        Verdict.WORSE, Verdict.TOO_FEW, Verdict.TOO_FEW, Verdict.SAME, Verdict.SAME
+        RateVerdict.WORSE, RateVerdict.TOO_FEW, RateVerdict.TOO_FEW, RateVerdict.SAME, RateVerdict.SAME
     ]  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def test_few_turns_say_nothing() -> None:
     week = summarise_week()
     assert not week.rates[0].is_worse
     assert not week.rates[0].is_high
-    assert [rate.verdict for rate in week.effects[0].rates] == [Verdict.TOO_FEW] * 5
+    assert [rate.verdict for rate in week.effects[0].rates] == [RateVerdict.TOO_FEW] * 5
 
 
 def test_what_to_teach_first_is_what_came_most_this_week() -> None:
@@ -250,7 +250,11 @@ def test_home_counts_the_days_that_reports_count() -> None:
     count("TURN", "OK", 3, days=0, release=1)
     since, until = choose_days(7, timezone.now())
     week = summarise_week()
-    assert (week.since, week.until, week.turns) == (since, until, build_report(Selection(since, until)).totals.turns)
+    assert (week.since, week.until, week.turns) == (
+        since,
+        until,
+        build_report(ReportSelection(since, until)).totals.turns,
+    )
 
 
 def test_home_names_the_turns_with_a_failed_task(client: Client) -> None:

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from audit.record.form_steps import FormStep, Step
+from audit.record.form_steps import FormProgress, FormStep
 from audit.search import filters, sources, text_index, walk
 from audit.search.filters import build_filters
 from audit.search.query import CONVERSATIONS, SearchQuery, TextQuery
@@ -292,7 +292,7 @@ def test_a_cursor_names_one_source_whatever_is_asked(kind: FormStep, monkeypatch
         state="HAND_OVER",
         milestone="HANDED_OVER",
         model="main/small",
-        step=Step(2, kind, "phone"),
+        step=FormProgress(2, kind, "phone"),
         group=1,
         intent="HOURS",
         feedback="THUMBS_UP",

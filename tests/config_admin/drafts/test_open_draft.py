@@ -16,7 +16,7 @@ from config_admin.releases.change_set import change_set, get_released_head
 from config_admin.releases.undo import roll_back
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import import_document
-from config_admin.transfer.document import Document, Mode, locate_rows
+from config_admin.transfer.document import Document, ImportMode, locate_rows
 from config_admin.transfer.import_plan import get_highest_id
 from convengine.server.interfaces.configuration import ConfigurationName
 from tests.config_admin.builders import make
@@ -168,7 +168,9 @@ def test_an_import_starts_from_the_rows_of_the_draft(rule, draft):
         make(m.CeIntent, intent_code=rule.intent_code)
     edit(draft, rule, priority=7)
     with CaptureQueriesContext(connection) as queries, open_draft(draft.pk, writing=True):
-        document = Document(locate_rows({"ce_rule": [{"rule_id": rule.pk, "description": "imported"}]}), Mode.UPDATE)
+        document = Document(
+            locate_rows({"ce_rule": [{"rule_id": rule.pk, "description": "imported"}]}), ImportMode.UPDATE
+        )
         import_document(document, author="ada", reason="more")
     after = draft.edits.get().after
     assert (after["priority"], after["description"]) == (7, "imported")

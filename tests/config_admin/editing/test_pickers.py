@@ -4,7 +4,7 @@ from typing import Any
 
 from config_admin.editing import pickers
 from config_admin.editing.context import EditorContext
-from config_admin.editing.fields import Option, PickerInput, Unread, WordSelect
+from config_admin.editing.fields import FormOption, PickerInput, Unread, WordSelect
 from config_admin.editing.pickers import get_code_language, list_suggested_names
 from config_admin.validation import settings
 from config_admin.validation.columns import list_column_specs
@@ -89,15 +89,15 @@ def test_every_setting_can_be_told() -> None:
 
 def test_options_cannot_break_out_of_the_page() -> None:
     nasty = '"><script>alert(1)</script>'
-    shown = PickerInput([Option(nasty, nasty, nasty, nasty)]).render("x", nasty, {"id": "id_x"})
-    chosen = WordSelect([Option("A", nasty, nasty)], blank=None).render("x", nasty, {"id": "id_x"})
+    shown = PickerInput([FormOption(nasty, nasty, nasty, nasty)]).render("x", nasty, {"id": "id_x"})
+    chosen = WordSelect([FormOption("A", nasty, nasty)], blank=None).render("x", nasty, {"id": "id_x"})
 
     assert "<script>" not in shown
     assert "<script>" not in chosen
 
 
 def test_suggestions_are_tied_to_their_field() -> None:
-    shown = PickerInput([Option("A", "first", "help", "G")], depends="other").render("x", "A", {"id": "id_x"})
+    shown = PickerInput([FormOption("A", "first", "help", "G")], depends="other").render("x", "A", {"id": "id_x"})
 
     assert 'list="id_x_options"' in shown
     assert 'data-depends="id_other"' in shown
@@ -105,7 +105,7 @@ def test_suggestions_are_tied_to_their_field() -> None:
 
 
 def test_a_blank_can_be_chosen_only_where_there_is_one() -> None:
-    options = [Option("A", "a")]
+    options = [FormOption("A", "a")]
 
     assert "Select a value" in WordSelect(options, blank="Select a value").render("x", None)
     assert "Select a value" not in WordSelect(options, blank=None).render("x", "A")

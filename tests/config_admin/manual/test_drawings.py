@@ -10,7 +10,7 @@ from django.urls import resolve
 from audit import seal
 from config_admin.manual import prose
 from convengine.engine.threads import settings as threads
-from convengine.engine.threads.resolve import Reason
+from convengine.engine.threads.resolve import ResolveReason
 from convengine.engine.understanding.phrases.settings import MIN_CONFIDENCE, MIN_NEAR
 from convengine.server.deployment.conf import DEFAULTS
 
@@ -72,11 +72,11 @@ def test_the_overload_has_the_limits_of_the_code() -> None:
 
 def test_the_sessions_begin_for_reasons_and_after_times_of_the_code() -> None:
     texts = read_texts("sessions")
-    reasons = [text for text in texts if "_" in text or text in list(Reason)]
+    reasons = [text for text in texts if "_" in text or text in list(ResolveReason)]
     minutes, days = (int(text.split()[0]) for text in texts if text.endswith("without a message"))
 
-    assert set(reasons) <= {reason.value for reason in Reason}
-    assert [Reason(reason).is_new for reason in reasons] == [True, False, True, True, True]
+    assert set(reasons) <= {reason.value for reason in ResolveReason}
+    assert [ResolveReason(reason).is_new for reason in reasons] == [True, False, True, True, True]
     assert threads.TIMEOUT_MINUTES.default < minutes
     assert threads.STALE_TIMEOUT_DAYS.default < days
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from config_admin.test_cases.documents import store_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
-from config_admin.test_cases.runs import Selection, create_run, test_runs
+from config_admin.test_cases.runs import SelectedTests, create_run, test_runs
 from convengine.json_value import Json
 from convengine.server.interfaces.configuration import ConfigurationName
 
@@ -19,7 +19,7 @@ def make_test(
 
 def run_tests(configuration: str = "live", **selection: Any) -> CeTestRun:
     """A run that is done."""
-    run = create_run(ConfigurationName.parse(configuration), Selection(**selection), "ada")
+    run = create_run(ConfigurationName.parse(configuration), SelectedTests(**selection), "ada")
     test_runs.run(run.pk)
     run.refresh_from_db()
     return run

@@ -18,7 +18,7 @@ from config_admin.drafts.models import CeDraft
 from config_admin.test_cases import transfer
 from config_admin.test_cases.documents import TestRefused, store_test
 from config_admin.test_cases.models import CeTestCase, CeTestCaseTag, CeTestResult, CeTestRun
-from config_admin.test_cases.runs import Selection, create_run, test_runs
+from config_admin.test_cases.runs import SelectedTests, create_run, test_runs
 from convengine.engine.turn.codec import dumps
 from convengine.server.interfaces.configuration import ConfigurationName
 from tests.config_admin.test_cases.builders import make_test, run_tests
@@ -239,7 +239,7 @@ def test_pages_cost_the_same_queries_for_any_number_of_tests(ada: Client) -> Non
 
 @pytest.mark.nightly
 def test_the_list_of_ten_thousand_tests_costs_the_queries_of_a_hundred(ada: Client) -> None:
-    run = create_run(ConfigurationName("live"), Selection(), "ada")
+    run = create_run(ConfigurationName("live"), SelectedTests(), "ada")
     counts = []
     for numbers in (range(100), range(100, 10_000)):
         cases = CeTestCase.objects.bulk_create(
@@ -302,7 +302,7 @@ def test_a_test_runs_only_on_configurations_that_its_user_may_read(somebody: Any
     rights = ("add_cetestcase", "change_cetestcase", "view_cetestcase", "view_cetestrun", "run_test_case")
     user.user_permissions.set(Permission.objects.filter(codename__in=rights))
     draft = CeDraft.objects.create(title="Secret")
-    run = create_run(ConfigurationName("draft", draft.pk), Selection(), "ada")
+    run = create_run(ConfigurationName("draft", draft.pk), SelectedTests(), "ada")
     for name in (f"draft:{draft.pk}", "release:1"):
         sent = {"configuration": name}
         editor = {**sent, "title": "Hours", "turns": 1, "turn-0-user": "hours"}

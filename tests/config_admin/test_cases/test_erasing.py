@@ -19,7 +19,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.test_cases.documents import TestRefused, store_test
 from config_admin.test_cases.gate import judge_gate
 from config_admin.test_cases.models import CeTestCase, CeTestResult
-from config_admin.test_cases.runs import Selection, create_run, iterate_run
+from config_admin.test_cases.runs import SelectedTests, create_run, iterate_run
 from config_admin.test_cases.transfer import build_files, import_files
 from convengine.engine.turn.codec import loads
 from convengine.server.interfaces.configuration import ConfigurationName
@@ -163,7 +163,7 @@ def test_tests_over_the_api_name_their_conversation(caller: Caller) -> None:
 def test_what_was_open_while_its_conversation_was_erased_is_not_stored(caller: Caller, admin_client: Client) -> None:
     case = make_test_of(caller, admin_client, 5)
     page = admin_client.get(f"{LIST}{case.pk}/change/")
-    run = create_run(ConfigurationName("live"), Selection(), "ada")
+    run = create_run(ConfigurationName("live"), SelectedTests(), "ada")
     steps = iterate_run(run.pk, lambda *_: erase(caller.conversation_id))
     list(steps)
 

@@ -13,7 +13,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.test_cases import runs
 from config_admin.test_cases.gate import judge_gate
 from config_admin.test_cases.models import CeTestResult, CeTestRun
-from config_admin.test_cases.runs import Selection, create_run, iterate_run, test_runs
+from config_admin.test_cases.runs import SelectedTests, create_run, iterate_run, test_runs
 from convengine.server.database.sql import database_time
 from convengine.server.interfaces.configuration import ConfigurationName
 from convengine.server.jobs.background_runs import RunStatus
@@ -55,7 +55,7 @@ def test_a_cancelled_run_ends_at_the_next_batch(monkeypatch: pytest.MonkeyPatch)
     for number in range(4):
         make_test(f"Hours {number}")
     monkeypatch.setattr(runs, "_BATCH", 1)
-    run = create_run(LIVE, Selection(), "ada")
+    run = create_run(LIVE, SelectedTests(), "ada")
     list(iterate_run(run.pk, lambda case, verdict: test_runs.cancel(run.pk) and None))
     run.refresh_from_db()
     assert (run.status, run.done) == (RunStatus.CANCELLED, 0)
@@ -66,7 +66,7 @@ def test_a_cancelled_run_ends_at_the_next_batch(monkeypatch: pytest.MonkeyPatch)
 def test_the_list_writes_for_those_who_may_see_it(
     somebody: Callable[..., Client], group: str, status: int, run_status: str
 ) -> None:
-    run = create_run(LIVE, Selection(), "ada")
+    run = create_run(LIVE, SelectedTests(), "ada")
     CeTestRun.objects.update(lease_expires_at=database_time() - timedelta(seconds=1))
 
     assert somebody("ines", group).get(reverse("admin:config_admin_cetestrun_changelist")).status_code == status
@@ -77,13 +77,13 @@ def test_the_list_writes_for_those_who_may_see_it(
 
 def test_a_run_of_a_draft_that_has_ended_fails_with_the_reason() -> None:
     draft = m.CeDraft.objects.create(title="Closed")
-    run = create_run(ConfigurationName("draft", draft.pk), Selection(), "ada")
+    run = create_run(ConfigurationName("draft", draft.pk), SelectedTests(), "ada")
     m.CeDraft.objects.update(status="DISCARDED")
     test_runs.run(run.pk)
     run.refresh_from_db()
     assert (run.status, run.error) == ("FAILED", "The configuration does not exist any more.")
     with pytest.raises(LookupError):
-        create_run(ConfigurationName("draft", draft.pk), Selection(), "ada")
+        create_run(ConfigurationName("draft", draft.pk), SelectedTests(), "ada")
 
 
 def test_a_pass_does_not_outlive_a_later_failure_on_the_same_state(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
-from config_admin.transfer.document import Document, FileRow, Mode, locate_row
+from config_admin.transfer.document import Document, FileRow, ImportMode, locate_row
 from config_admin.validation.stored_columns import control_plane
 from tests.config_admin.builders import make
 
@@ -29,7 +29,7 @@ def delete_all_rows() -> None:
             model._base_manager.all().delete()
 
 
-def document(mode: Mode = Mode.UPDATE, **tables: Sequence[dict[str, Any]]) -> Document:
+def document(mode: ImportMode = ImportMode.UPDATE, **tables: Sequence[dict[str, Any]]) -> Document:
     """A file of these rows."""
     return Document(
         {

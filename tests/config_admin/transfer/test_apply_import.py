@@ -11,7 +11,7 @@ from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from config_admin.transfer import apply_import
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, add_rows, import_document
-from config_admin.transfer.document import Document, Mode
+from config_admin.transfer.document import Document, ImportMode
 from config_admin.transfer.files import JSON, YAML, export_configuration, read_bytes
 from config_admin.transfer.import_plan import plan_import
 from convengine.server.deployment.folders import find_shipped
@@ -118,7 +118,7 @@ def test_what_is_judged_is_what_is_there_when_it_is_written(monkeypatch: pytest.
 def test_what_the_database_alone_refuses_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("config_admin.releases.restore_rows.check_row", lambda *row: [])
     with pytest.raises(ImportFailed, match="nothing was imported"):
-        import_as_ada(document(Mode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
+        import_as_ada(document(ImportMode.ADD, ce_rule=[{**RULE, "intent_code": " "}], ce_intent=[INTENT]))
     assert not m.CeIntent.objects.filter(intent_code="LOAN").exists()
 
 
@@ -226,7 +226,7 @@ def test_taking_away_the_last_answer_of_a_state_is_said() -> None:
         make(m.CeResponse, intent_code="LOAN", state_code="ANY", exact_text="Another one.")
     answers = [answer for answer in export_answers() if answer["response_id"] not in (kept.pk, last.pk)]
 
-    plan = import_as_ada(document(Mode.REPLACE, ce_response=answers)).plan
+    plan = import_as_ada(document(ImportMode.REPLACE, ce_response=answers)).plan
 
     (warning,) = [each.finding for each in plan.findings if each.finding.code == "LAST_ANSWER_REMOVED"]
     assert (warning.row, warning.is_error) == (last.pk, False)
@@ -240,7 +240,7 @@ def test_the_answers_of_an_intent_that_goes_with_them_are_not_missed() -> None:
         make(m.CeResponse, intent_code="LOAN", state_code="DONE")
     answers = [answer for answer in export_answers() if answer["intent_code"] != "LOAN"]
 
-    plan = import_as_ada(document(Mode.REPLACE, ce_response=answers, ce_intent=[])).plan
+    plan = import_as_ada(document(ImportMode.REPLACE, ce_response=answers, ce_intent=[])).plan
 
     assert "LAST_ANSWER_REMOVED" not in {each.finding.code for each in plan.findings}
 

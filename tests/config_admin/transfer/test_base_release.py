@@ -14,7 +14,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.transfer.apply_import import ImportRefused, ImportResult, import_document
 from config_admin.transfer.document import BaseRelease
 from config_admin.transfer.files import CSV, XLSX, YAML, export_configuration, read_bytes
-from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.transfer.import_plan import ImportPlan, plan_import
 from config_admin.transfer.import_report import serialize_plan
 from tests.config_admin.builders import make
 
@@ -40,7 +40,7 @@ def data_of(bundle: dict[str, Any]) -> bytes:
     return yaml.safe_dump(bundle).encode()
 
 
-def plan(bundle: dict[str, Any], **options: Any) -> Plan:
+def plan(bundle: dict[str, Any], **options: Any) -> ImportPlan:
     return plan_import(read_bytes("x.yaml", data_of(bundle), **options))
 
 
@@ -48,7 +48,7 @@ def apply(bundle: dict[str, Any], **options: Any) -> ImportResult:
     return import_document(read_bytes("x.yaml", data_of(bundle), **options), author="ada", reason="r")
 
 
-def codes(of: Plan) -> list[tuple[str, Any, str | None]]:
+def codes(of: ImportPlan) -> list[tuple[str, Any, str | None]]:
     return [(error.finding.code, error.finding.row, error.finding.field) for error in of.errors]
 
 

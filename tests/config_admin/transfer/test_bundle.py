@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from config_admin.transfer import bundle
-from config_admin.transfer.document import Ancestor, BaseRelease, Document, FileRefused, Mode
+from config_admin.transfer.document import Ancestor, BaseRelease, Document, FileRefused, ImportMode
 
 HEAD = "format: convengine-configuration\nversion: 1\ntables:\n"
 
@@ -30,7 +30,7 @@ def rows(document: Document, table: str = "ce_intent") -> list[dict[str, object]
 def test_yaml_and_json_with_and_without_a_head_say_the_same(text: str) -> None:
     document = bundle.read_bundle(text.lstrip("\ufeff"))
     assert rows(document) == [{"intent_code": "LOAN", "priority": 5, "enabled": True, "llm_hint": None}]
-    assert document.mode is Mode.REPLACE
+    assert document.mode is ImportMode.REPLACE
     assert document.count == 1
 
 

@@ -16,7 +16,7 @@ from audit.models import CeAlertRule
 from config_admin.commands.management.commands import apply, config_import
 from config_admin.models import CePolicy
 from config_admin.transfer.document import SECTIONS as NAMES
-from config_admin.transfer.document import FileRow, Mode
+from config_admin.transfer.document import FileRow, ImportMode
 from config_admin.transfer.installation import SectionPlan, list_sections
 from convengine.server.api.authentication import key_of
 from convengine.server.api.models import CeApiKey
@@ -305,4 +305,4 @@ def test_a_file_without_rows_may_have_a_head(head: Mapping[str, Any], tmp_path: 
 def test_a_value_of_another_type_is_a_problem_of_its_entry(section: str, values: dict[str, Any], problem: str) -> None:
     entry = FileRow({**ENTRIES[section], **values}, f"{section}, entry 1")
 
-    assert SectionPlan(section, [entry], Mode.UPDATE).problems == [f"{section}, entry 1: {problem}"]
+    assert SectionPlan(section, [entry], ImportMode.UPDATE).problems == [f"{section}, entry 1: {problem}"]

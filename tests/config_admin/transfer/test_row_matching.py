@@ -8,8 +8,8 @@ from django.conf import settings
 
 from config_admin import models as m
 from config_admin.manual.reference import index_entries
-from config_admin.transfer.document import Document, Mode
-from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.transfer.document import Document, ImportMode
+from config_admin.transfer.import_plan import ImportPlan, plan_import
 from config_admin.transfer.natural_keys import get_key, list_file_columns
 from config_admin.transfer.row_matching import fresh_ids, match_rows
 from config_admin.validation.stored_columns import control_plane
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 POLICY = {"rule_type": "CONTAINS", "pattern": "cvv", "response_text": "No."}
 
 
-def changes(plan: Plan) -> dict[str, list[tuple[Any, bool, bool]]]:
+def changes(plan: ImportPlan) -> dict[str, list[tuple[Any, bool, bool]]]:
     """By table: key, was there, will be there."""
     return {
         table: [(row.pk, row.before is not None, row.after is not None) for row in rows]
@@ -28,7 +28,7 @@ def changes(plan: Plan) -> dict[str, list[tuple[Any, bool, bool]]]:
     }
 
 
-def codes(plan: Plan) -> list[tuple[str, str, str | None]]:
+def codes(plan: ImportPlan) -> list[tuple[str, str, str | None]]:
     return [(error.where, error.finding.code, error.finding.field) for error in plan.errors]
 
 
@@ -41,7 +41,7 @@ def policy() -> m.CePolicy:
 @pytest.mark.usefixtures("policy")
 def test_a_replacing_file_takes_away_what_it_does_not_have_in_its_own_tables() -> None:
     make(m.CeIntent, intent_code="LOAN")
-    given = document(Mode.REPLACE, ce_policy=[{"policy_id": 42, **POLICY}, {**POLICY, "pattern": "pin"}])
+    given = document(ImportMode.REPLACE, ce_policy=[{"policy_id": 42, **POLICY}, {**POLICY, "pattern": "pin"}])
     assert changes(plan_import(given)) == {"ce_policy": [(41, True, False), (42, False, True), (43, False, True)]}
 
 
@@ -63,7 +63,7 @@ def test_rows_of_elsewhere_keep_free_ids_and_find_themselves_again() -> None:
     m.CePolicy.objects.all().delete()
     make(m.CePolicy, policy_id=40, pattern="pin", response_text="No.")
     rows = [{**POLICY, "policy_id": 40}, {**POLICY, "policy_id": 50, "pattern": "iban"}]
-    plan = plan_import(document(Mode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
+    plan = plan_import(document(ImportMode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
     # 41 is gone, and was another row: its history stays its own.
     assert changes(plan) == {"ce_policy": [(50, False, True), (51, False, True)]}
     assert plan.placed.renumbered == {("ce_policy", 40): 51, ("ce_policy", 7): 40}
@@ -75,7 +75,7 @@ def test_progress_texts_follow_their_rule_to_its_new_id() -> None:
             "action": "SET_STATE", "action_value": "DONE"}  # fmt: skip
     text = {"intent_code": "ANY", "state_code": "ANY", "step_value": "RulesStep", "determinant": "RULE_MATCH",
             "rule_id": 5, "message": "Yes."}  # fmt: skip
-    plan = plan_import(document(Mode.ADD, ce_rule=[rule], ce_verbose=[text]))
+    plan = plan_import(document(ImportMode.ADD, ce_rule=[rule], ce_verbose=[text]))
     [verbose] = plan.differences["ce_verbose"]
     assert verbose.after
     assert verbose.after["rule_id"] == 6
@@ -98,7 +98,7 @@ def test_a_tool_and_its_own_row_come_together_and_go_together() -> None:
     assert changes(plan)["ce_mcp_db_tool"] == [(pk, False, True)]
 
     stored = make(m.CeMcpDbTool)
-    gone = plan_import(document(Mode.REPLACE, ce_mcp_tool=[]))
+    gone = plan_import(document(ImportMode.REPLACE, ce_mcp_tool=[]))
     assert changes(gone) == {"ce_mcp_tool": [(stored.pk, True, False)], "ce_mcp_db_tool": [(stored.pk, True, False)]}
 
 
@@ -146,12 +146,12 @@ def test_an_intent_without_a_code_and_a_row_without_a_tool_find_no_place() -> No
 
 @pytest.mark.usefixtures("policy")
 def test_a_refused_row_does_not_make_the_stored_one_go_away() -> None:
-    plan = plan_import(document(Mode.REPLACE, ce_policy=[{"policy_id": 41, "colour": 1}]), rest=True)
+    plan = plan_import(document(ImportMode.REPLACE, ce_policy=[{"policy_id": 41, "colour": 1}]), rest=True)
     assert changes(plan) == {}
 
 
 def test_ids_of_the_file_are_not_given_to_others() -> None:
-    given: Document = document(Mode.REPLACE, ce_policy=[POLICY, {"policy_id": 1, **POLICY}])
+    given: Document = document(ImportMode.REPLACE, ce_policy=[POLICY, {"policy_id": 1, **POLICY}])
     existing: dict[str, dict[Any, Any]] = {"ce_policy": {}, "ce_mcp_tool": {}}
     assert set(match_rows(given, existing, fresh_ids(given, existing)).wanted["ce_policy"]) == {1, 2}
 
@@ -167,7 +167,7 @@ def test_a_row_without_an_id_is_the_equal_one_or_the_next_one_with_its_natural_k
         {**RULE, "action_value": "NEW", "priority": 10},
         {**RULE, "match_pattern": "no", "action_value": "S7"},
     ]
-    plan = plan_import(document(Mode.REPLACE, ce_rule=rows))
+    plan = plan_import(document(ImportMode.REPLACE, ce_rule=rows))
     assert changes(plan) == {"ce_rule": [(6, True, True), (7, True, False), (8, False, True)]}
     after = plan.differences["ce_rule"][0].after
     assert after
@@ -182,7 +182,7 @@ def test_a_row_with_an_id_is_no_match_of_one_without() -> None:
 
 def test_a_refused_row_without_an_id_does_not_make_the_stored_one_go_away() -> None:
     make(m.CeRule, rule_id=5, **RULE, action_value="A")
-    plan = plan_import(document(Mode.REPLACE, ce_rule=[{**RULE, "colour": 1}]), rest=True)
+    plan = plan_import(document(ImportMode.REPLACE, ce_rule=[{**RULE, "colour": 1}]), rest=True)
     assert changes(plan) == {}
 
 

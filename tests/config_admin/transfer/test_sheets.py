@@ -9,7 +9,7 @@ import pytest
 from config_admin import models as m
 from config_admin.transfer import sheets
 from config_admin.transfer.apply_import import import_document
-from config_admin.transfer.document import MOST_TOLD, FileRefused, Mode
+from config_admin.transfer.document import MOST_TOLD, FileRefused, ImportMode
 from config_admin.transfer.files import CSV, export_configuration, read_bytes
 from config_admin.transfer.import_plan import plan_import
 from tests.config_admin.builders import make
@@ -61,7 +61,7 @@ def test_rows_know_their_line_and_blank_ones_are_passed_over() -> None:
         ("Policies, line 2", 7),
         ("Policies, line 5", None),
     ]
-    assert document.mode is Mode.UPDATE
+    assert document.mode is ImportMode.UPDATE
 
 
 @pytest.mark.parametrize(

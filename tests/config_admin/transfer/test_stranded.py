@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.transfer import stranded
-from config_admin.transfer.document import Mode
+from config_admin.transfer.document import ImportMode
 from config_admin.transfer.import_plan import plan_import
 from config_admin.transfer.import_report import describe_plan, serialize_plan
 from convengine.server.sessions.models import CeConversation
@@ -40,7 +40,7 @@ def open_conversations(count: int, state: str = "COLLECT", lifecycle: str = "RUN
 
 
 def find(**tables: Any) -> list[tuple[str, str, int, str]]:
-    return [each[:4] for each in plan_import(document(Mode.REPLACE, **tables)).stranded]
+    return [each[:4] for each in plan_import(document(ImportMode.REPLACE, **tables)).stranded]
 
 
 @pytest.mark.usefixtures("loan")
@@ -66,7 +66,7 @@ def test_conversations_in_a_state_without_an_answer_or_a_way_to_it_are_counted()
 @pytest.mark.usefixtures("loan")
 def test_the_report_names_them() -> None:
     open_conversations(7)
-    plan = plan_import(document(Mode.REPLACE, ce_rule=[]))
+    plan = plan_import(document(ImportMode.REPLACE, ce_rule=[]))
     line = "7 open conversations at intent LOAN, state COLLECT: nothing leads to the state any more."
     assert f"  {line}" in list(describe_plan(plan))
     [each] = serialize_plan(plan)["stranded"]

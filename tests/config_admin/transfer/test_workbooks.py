@@ -13,7 +13,7 @@ from openpyxl import Workbook, load_workbook
 from config_admin import models as m
 from config_admin.releases.change_set import change_set
 from config_admin.transfer import workbooks
-from config_admin.transfer.document import FileRefused, Mode
+from config_admin.transfer.document import FileRefused, ImportMode
 from config_admin.transfer.files import XLSX, export_configuration, read_bytes
 from config_admin.transfer.import_plan import plan_import
 from config_admin.transfer.workbooks import LONGEST, read_workbook, write_workbook
@@ -106,7 +106,7 @@ def test_a_text_that_no_workbook_brings_back_is_named_and_not_spoilt(value: str)
 def test_all_tables_go_out_in_one_workbook_and_change_nothing_when_they_come_back() -> None:
     plan = plan_import(read_bytes("all.xlsx", export_configuration(form=XLSX)))
 
-    assert plan.document.mode is Mode.UPDATE
+    assert plan.document.mode is ImportMode.UPDATE
     assert plan.document.count > 8
     assert plan.differences == {}
 

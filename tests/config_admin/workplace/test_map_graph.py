@@ -3,10 +3,10 @@ from typing import Any
 from config_admin.workplace.map_graph import (
     ANYWHERE,
     START,
-    Chart,
-    Mark,
-    Move,
+    MapEdge,
+    MapMark,
     NodeKind,
+    StateMap,
     make_intent_chart,
     make_overview_chart,
     make_state_chart,
@@ -28,16 +28,16 @@ def answers(*states: str) -> list[Row]:
     return [make_response(intent_code="REFUND", state_code=state) for state in states]
 
 
-def draw(*all_rows: Row) -> Chart:
+def draw(*all_rows: Row) -> StateMap:
     return make_intent_chart(make_snapshot(REFUND, *all_rows), "REFUND")
 
 
-def arrow(chart: Chart, start: str, end: str) -> Move:
+def arrow(chart: StateMap, start: str, end: str) -> MapEdge:
     (only_move,) = [move for move in chart.moves if (move.start, move.end) == (start, end)]
     return only_move
 
 
-def marks_by_state(chart: Chart) -> dict[str, tuple[Mark, ...]]:
+def marks_by_state(chart: StateMap) -> dict[str, tuple[MapMark, ...]]:
     return {node.state: node.marks for node in chart.nodes if node.kind is NodeKind.STATE}
 
 
@@ -50,7 +50,7 @@ def test_phrases_and_rules_are_arrows_and_what_holds_in_a_state_stands_in_its_bo
     assert set(arrow(chart, "state:COLLECT", "state:CONFIRM").rows) == {rule, other}
     assert [node.state for node in chart.nodes] == ["", "COLLECT", "CONFIRM"]
     assert [len(node.rows) for node in chart.nodes] == [0, 1, 1]
-    assert marks_by_state(chart) == {"COLLECT": (), "CONFIRM": (Mark.ENDS,)}
+    assert marks_by_state(chart) == {"COLLECT": (), "CONFIRM": (MapMark.ENDS,)}
 
 
 def test_states_that_only_rules_of_every_intent_lead_to_are_in_the_order_of_their_names() -> None:
@@ -89,8 +89,8 @@ def test_what_nothing_leads_to_and_what_has_no_answer_is_marked() -> None:
 
     assert marks_by_state(chart) == {
         "COLLECT": (),
-        "LOST": (Mark.UNREACHABLE, Mark.ENDS),
-        "MUTE": (Mark.NO_ANSWER, Mark.ENDS),
+        "LOST": (MapMark.UNREACHABLE, MapMark.ENDS),
+        "MUTE": (MapMark.NO_ANSWER, MapMark.ENDS),
     }
 
 
@@ -99,15 +99,15 @@ def test_a_state_where_no_conversation_rests_needs_no_answer() -> None:
     idle = make_classifier("REFUND", "x", state_code="IDLE"), *answers("COLLECT")
     named = goes("GHOST", "COLLECT")
 
-    assert Mark.NO_ANSWER not in {mark for marks in marks_by_state(draw(*idle, named)).values() for mark in marks}
+    assert MapMark.NO_ANSWER not in {mark for marks in marks_by_state(draw(*idle, named)).values() for mark in marks}
 
 
 def test_moves_that_go_round_and_moves_that_the_graph_forbids_are_marked() -> None:
     chart = draw(goes("A", "B"), goes("B", "A"), goes("B", "C"), make_edge("A", "B", intent_code="REFUND"))
 
-    assert arrow(chart, "state:A", "state:B").marks == (Mark.ROUND,)
-    assert arrow(chart, "state:B", "state:A").marks == (Mark.ROUND, Mark.FORBIDDEN)
-    assert arrow(chart, "state:B", "state:C").marks == (Mark.FORBIDDEN,)
+    assert arrow(chart, "state:A", "state:B").marks == (MapMark.ROUND,)
+    assert arrow(chart, "state:B", "state:A").marks == (MapMark.ROUND, MapMark.FORBIDDEN)
+    assert arrow(chart, "state:B", "state:C").marks == (MapMark.FORBIDDEN,)
 
 
 def test_another_intent_is_a_place_of_its_own() -> None:
@@ -130,7 +130,7 @@ def test_the_map_of_all_has_a_place_for_each_intent() -> None:
 
     assert arrow(chart, "intent:REFUND", "intent:COMPLAINT").rows == [turn]
     marks_by_intent = {node.intent: node.marks for node in chart.nodes if node.kind is NodeKind.INTENT}
-    assert marks_by_intent == {"REFUND": (), "COMPLAINT": (), "LOST": (Mark.UNREACHABLE,)}
+    assert marks_by_intent == {"REFUND": (), "COMPLAINT": (), "LOST": (MapMark.UNREACHABLE,)}
 
 
 def world(*more: object) -> Snapshot:
@@ -172,7 +172,7 @@ def test_arrows_lead_from_phrases_through_states_to_other_intents() -> None:
 
 def test_an_intent_that_nothing_leads_to_is_marked() -> None:
     chart, _ = make_state_chart(world())
-    marked = [node.intent for node in chart.nodes if node.kind is NodeKind.INTENT and Mark.UNREACHABLE in node.marks]
+    marked = [node.intent for node in chart.nodes if node.kind is NodeKind.INTENT and MapMark.UNREACHABLE in node.marks]
 
     assert marked == ["LONELY"]
 

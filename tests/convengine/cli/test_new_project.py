@@ -17,7 +17,7 @@ import convengine
 from config_admin.transfer.apply_import import add_rows
 from config_admin.transfer.files import export_configuration
 from convengine.cli import new_project
-from convengine.cli.new_project import Refused, init, make_project
+from convengine.cli.new_project import ProjectRefused, init, make_project
 from convengine.server import wiring
 from convengine.server.deployment.folders import find_shipped
 from convengine.server.extensions import registry as registered
@@ -132,7 +132,7 @@ def test_an_empty_folder_is_filled(tmp_path: Path, capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("name", ["1st", "class", "json", "django", "tests", "flows", "../up", "é", "my bot", "bot-"])
 def test_a_name_that_no_package_can_have_is_refused(name: str, tmp_path: Path) -> None:
-    with pytest.raises(Refused):
+    with pytest.raises(ProjectRefused):
         make_project(name, tmp_path / "project")
 
     assert not (tmp_path / "project").exists()

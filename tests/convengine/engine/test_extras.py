@@ -16,7 +16,7 @@ from convengine.files.document_text import read_document
 from convengine.server import wiring
 from convengine.server.executors.sql_guard import Allowed, readable
 from convengine.server.jobs.processes import broker
-from convengine.server.mcp_client.connection import Connection
+from convengine.server.mcp_client.connection import McpConnection
 from convengine.server.model_clients.connections import read_connections
 from convengine.server.model_clients.openai_model import OpenAiModel
 from convengine.server.startup.checks import check_models
@@ -37,7 +37,7 @@ def make_model() -> OpenAiModel:
 
 async def connect_server() -> None:
     target: Any = None
-    await Connection(target).open(1)
+    await McpConnection(target).open(1)
 
 
 #: Everything of the product that needs an extra: it raises an error, or gives its message.

@@ -13,7 +13,7 @@ from config_admin.models import CeConfig
 from config_admin.transfer.apply_import import add_rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.encoder import load_encoder
-from convengine.play.play import Message, PlayedConversation, play
+from convengine.play.play import PlayedConversation, PlayedMessage, play
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.wiring import OutsideWorld
 from tests.api import Caller
@@ -99,14 +99,14 @@ class Turns:
             return PlayedConversation.begin(NOW, intent_code=code, state_code=COLLECT, context_json=asked)
         conversation = PlayedConversation.begin(NOW)
         for text in context.said:
-            (played,) = play(self._snapshot, conversation, [Message(text)], OutsideWorld())
+            (played,) = play(self._snapshot, conversation, [PlayedMessage(text)], OutsideWorld())
             conversation = played.after
         return conversation
 
     def measure(self, context: Context, text: str) -> float:
         """The processor time of the turn of a message, with its masks and its account."""
         began = time.process_time()
-        (played,) = play(self._snapshot, self._conversations[context], [Message(text)], OutsideWorld())
+        (played,) = play(self._snapshot, self._conversations[context], [PlayedMessage(text)], OutsideWorld())
         assert played.error is None
         assert played.seen.body["payload"]
         assert [*played.seen.read_explanation()]

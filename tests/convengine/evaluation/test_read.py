@@ -8,7 +8,7 @@ import pytest
 
 from convengine.cli.main import main
 from convengine.evaluation.read import CorpusReader
-from convengine.evaluation.read_score import Outcome, judge
+from convengine.evaluation.read_score import ReadOutcome, judge
 from convengine.json_value import Json
 
 FORM: Json = {
@@ -69,15 +69,15 @@ def test_a_score_is_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 @pytest.mark.parametrize(
     ("labels", "outcomes"),
     [
-        ({"values": {"day": "2019-03-04"}}, {"day": Outcome.RIGHT}),
-        ({"values": {"day": "2019-03-05"}}, {"day": Outcome.WRONG}),
-        ({"values": {"cakes": 4}}, {"cakes": Outcome.MISSED, "day": Outcome.INVENTED}),
+        ({"values": {"day": "2019-03-04"}}, {"day": ReadOutcome.RIGHT}),
+        ({"values": {"day": "2019-03-05"}}, {"day": ReadOutcome.WRONG}),
+        ({"values": {"cakes": 4}}, {"cakes": ReadOutcome.MISSED, "day": ReadOutcome.INVENTED}),
         ({"values": {}, "offered": {"day": "2019-03-04"}}, {}),
-        ({"spans": {"day": [3, 10]}}, {"day": Outcome.RIGHT}),
-        ({"spans": {"day": [0, 2]}}, {"day": Outcome.WRONG}),
+        ({"spans": {"day": [3, 10]}}, {"day": ReadOutcome.RIGHT}),
+        ({"spans": {"day": [0, 2]}}, {"day": ReadOutcome.WRONG}),
     ],
 )
-def test_a_label_says_what_became_of_a_value(labels: Json, outcomes: dict[str, Outcome]) -> None:
+def test_a_label_says_what_became_of_a_value(labels: Json, outcomes: dict[str, ReadOutcome]) -> None:
     line = {"form": "cakes", "say": "on 4 March", "asked": "day", **labels}
 
     assert judge(line, CorpusReader({"cakes": FORM}).read(line)) == outcomes

@@ -12,7 +12,7 @@ from convengine.engine.steps.tools.scripted import Stub
 from convengine.play import database
 from convengine.play.configurations import ConfigurationFile, StoredRows, read_live_configuration
 from convengine.play.loading import files, load
-from convengine.play.runner import Failure, Report, RunOptions, run
+from convengine.play.runner import Failure, RunOptions, ScenarioReport, run
 from convengine.play.scenario import REAL, STUBS
 from convengine.play.schema import ScenarioFileError
 from convengine.server import wiring
@@ -63,7 +63,7 @@ def write_bot(folder: Path, **tables: list[dict[str, Any]]) -> Path:
     return file
 
 
-def play(folder: Path, *turns: dict[str, Any], options: RunOptions | None = None, **world: Any) -> Report:
+def play(folder: Path, *turns: dict[str, Any], options: RunOptions | None = None, **world: Any) -> ScenarioReport:
     (folder / "talk.yaml").write_text(
         yaml.safe_dump({"id": "talk", "title": "T", "configuration": "bot.yaml", "turns": list(turns), **world})
     )

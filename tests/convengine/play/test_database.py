@@ -6,7 +6,7 @@ from django.db import connection
 from config_admin.models import CeIntent, CeResponse, CeStateGraph
 from config_admin.releases.models import CeRelease
 from convengine.play import database
-from convengine.play.scenario import BEGINNING, MAIN, Edge, Edit, Scenario, Start, ThreadName, Turn
+from convengine.play.scenario import BEGINNING, MAIN, Edge, Edit, Scenario, ScenarioTurn, Start, ThreadName
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
 
@@ -63,7 +63,7 @@ def test_a_scratch_database_is_another_one_and_the_installations_stays_untouched
 
 
 def build_scenario(**parts: object) -> Scenario:
-    turns = (Turn("hi"), Turn("hi", conversation="other"))
+    turns = (ScenarioTurn("hi"), ScenarioTurn("hi", conversation="other"))
     return Scenario(**{"id": "world", "title": "A world", "turns": turns, **parts})  # type: ignore[arg-type]
 
 
@@ -110,7 +110,7 @@ def test_a_conversation_goes_on_with_the_number_the_thread_and_the_params_of_its
         {"dialogue_act": "EDIT"},
         {"created_at": timedelta(hours=1)},
     )
-    turn = Turn("go on", thread=ThreadName("+1555"))
+    turn = ScenarioTurn("go on", thread=ThreadName("+1555"))
 
     key = database.build_world(build_scenario(start=start, turns=(turn,)))[MAIN]
 

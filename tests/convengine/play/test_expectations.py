@@ -7,7 +7,7 @@ import pytest
 from convengine.engine.pipeline.stages import STEP_ENTER
 from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.play.expectations import EXPECTATIONS, Miss, find_first_miss, find_misses
-from convengine.play.seen_turn import Event, PortCall, SeenTurn
+from convengine.play.seen_turn import PortCall, SeenEvent, SeenTurn
 from tests.builders import make_session, make_turn
 
 EVENT = {"step_name": "RulesStep", "determinant": "STEP_ENTER", "level": "INFO", "text": "Thinking."}
@@ -15,10 +15,10 @@ OTHER = {**EVENT, "step_name": "McpToolStep", "text": "Looking."}
 _RAN = make_turn()
 _RAN.audit(make_session(input_params={"vip": True, "count": 2}), USER_INPUT)
 EVENTS = [
-    Event(STEP_ENTER, {"step": "AuditUserInputStep"}),
-    Event("USER_INPUT", {"text": "hours", "_meta": {}}),
-    Event(STEP_ENTER, {"step": "RulesStep"}),
-    Event("RULE_APPLIED (RulesStep)", {"action": "SET_STATE"}),
+    SeenEvent(STEP_ENTER, {"step": "AuditUserInputStep"}),
+    SeenEvent("USER_INPUT", {"text": "hours", "_meta": {}}),
+    SeenEvent(STEP_ENTER, {"step": "RulesStep"}),
+    SeenEvent("RULE_APPLIED (RulesStep)", {"action": "SET_STATE"}),
 ]
 CALLS = [
     *(PortCall("model", {"purpose": purpose}, {}) for purpose in ("INTENT_AGENT", "RESPONSE_TEXT", "RESPONSE_TEXT")),
@@ -198,8 +198,8 @@ def test_misses_come_in_the_order_of_the_vocabulary() -> None:
     assert [miss.where for miss in wrong] == ["expect.http_status", "expect.state", "expect.audit_counts.X"]
 
 
-def rows(*stages: str | tuple[str, dict[str, Any]]) -> list[Event]:
-    return [Event(stage, {}) if isinstance(stage, str) else Event(*stage) for stage in stages]
+def rows(*stages: str | tuple[str, dict[str, Any]]) -> list[SeenEvent]:
+    return [SeenEvent(stage, {}) if isinstance(stage, str) else SeenEvent(*stage) for stage in stages]
 
 
 def first_miss(items: list[Any], *stages: str | tuple[str, dict[str, Any]]) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from convengine.play.integrator import DEFAULT_WORKSPACE, Integrator
-from convengine.play.scenario import Turn
+from convengine.play.scenario import ScenarioTurn
 from convengine.play.seen_turn import SeenTurn
 from tests.worlds import create_help_desk
 
@@ -21,8 +21,8 @@ def integrator() -> Integrator:
 def test_a_turn_is_a_request_with_message_params_and_reset(integrator: Integrator) -> None:
     key = uuid.uuid4()
 
-    status, body = integrator.send_message(key, Turn("hours", input_params={"vip": True}))
-    _, again = integrator.send_message(key, Turn("fees", reset=True))
+    status, body = integrator.send_message(key, ScenarioTurn("hours", input_params={"vip": True}))
+    _, again = integrator.send_message(key, ScenarioTurn("fees", reset=True))
 
     assert (status, body["conversationId"], body["state"]) == (200, str(key), "VIP")
     assert "CONVERSATION_RESET" in [row.stage for row in integrator.audit(key, again["turnNo"])]
@@ -30,8 +30,8 @@ def test_a_turn_is_a_request_with_message_params_and_reset(integrator: Integrato
 
 def test_events_are_those_of_the_turn(integrator: Integrator) -> None:
     key = uuid.uuid4()
-    integrator.send_message(key, Turn("hours"))
-    integrator.send_message(key, Turn("my cvv"))
+    integrator.send_message(key, ScenarioTurn("hours"))
+    integrator.send_message(key, ScenarioTurn("my cvv"))
     first, blocked = (SeenTurn(read_events=partial(integrator.audit, key, number)) for number in (1, 2))
 
     assert "USER_INPUT" in blocked.stages
@@ -48,6 +48,6 @@ def test_a_server_that_crashes_answers_in_the_envelope(integrator: Integrator, m
 
     monkeypatch.setattr("convengine.server.api.views.take_turn", crashes)
 
-    status, body = integrator.send_message(uuid.uuid4(), Turn("hours"))
+    status, body = integrator.send_message(uuid.uuid4(), ScenarioTurn("hours"))
 
     assert (status, body["errorCode"]) == (500, "INTERNAL_ERROR")

@@ -16,11 +16,11 @@ from convengine.play.scenario import (
     Edge,
     Edit,
     Scenario,
+    ScenarioTurn,
     Start,
     TaskStub,
     ThreadName,
     TransformerStub,
-    Turn,
 )
 from convengine.play.schema import ScenarioFileError
 from tests.cases import for_each
@@ -40,7 +40,7 @@ def load_world(folder: Path, **given: Any) -> Scenario:
 
 
 def test_the_smallest_scenario_has_a_turn(tmp_path: Path) -> None:
-    assert load_world(tmp_path).turns == (Turn("hi"),)
+    assert load_world(tmp_path).turns == (ScenarioTurn("hi"),)
 
 
 def test_the_words_about_a_scenario_are_kept(tmp_path: Path) -> None:
@@ -184,7 +184,7 @@ def test_a_turn_may_say_everything(tmp_path: Path) -> None:
         "expect": {"state": "X"},
     }
 
-    assert load_world(tmp_path, turns=[turn]).turns[0] == Turn(
+    assert load_world(tmp_path, turns=[turn]).turns[0] == ScenarioTurn(
         None,
         "other",
         (

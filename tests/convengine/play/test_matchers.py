@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from convengine.play import schema
-from convengine.play.matchers import OPERATORS, PathError, holds, select, split_path
+from convengine.play.matchers import OPERATORS, MatcherPathError, holds, select, split_path
 
 HOLDS = [
     (5, 5.0),
@@ -129,10 +129,10 @@ def test_a_path_on_nothing_gives_null() -> None:
     "path", ["", "a", ".a", "$a", "$.", "$..a", "$.a[", "$.a[x]", "$.a[-1]", "$[?(@.a)]", "$.*", "$.a b"]
 )
 def test_what_is_no_path_of_the_subset_is_refused(path: str) -> None:
-    with pytest.raises(PathError):
+    with pytest.raises(MatcherPathError):
         split_path(path)
 
 
 def test_the_refusal_says_from_where_on() -> None:
-    with pytest.raises(PathError, match=r"'\[\?\(@.a\)\]' on"):
+    with pytest.raises(MatcherPathError, match=r"'\[\?\(@.a\)\]' on"):
         split_path("$.rows[?(@.a)]")

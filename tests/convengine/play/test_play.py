@@ -11,7 +11,7 @@ from audit.replay.replay import replay_turn
 from config_admin.models import CeResponse, CeRule
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import TurnRequest
-from convengine.play.play import Message, PlayedConversation, PlayedTurn, play
+from convengine.play.play import PlayedConversation, PlayedMessage, PlayedTurn, play
 from convengine.server.extensions.registry import Registry, TaskEntry
 from convengine.server.extensions.tasks import TaskCall
 from convengine.server.interfaces.configuration import configuration
@@ -33,7 +33,10 @@ _OWN = {"conversation_id", "created_at", "remote_jid", "context_json"}
 
 def play_messages(snapshot: Snapshot, *messages: str) -> list[PlayedTurn]:
     return play(
-        snapshot, PlayedConversation.begin(NOW), [Message(message, at=NOW) for message in messages], OutsideWorld()
+        snapshot,
+        PlayedConversation.begin(NOW),
+        [PlayedMessage(message, at=NOW) for message in messages],
+        OutsideWorld(),
     )
 
 
@@ -68,7 +71,10 @@ def test_a_stored_conversation_goes_on_as_it_did_from_any_turn_of_it() -> None:
     for row in CeConversationHistory.objects.filter(conversation_id=key):
         begun = PlayedConversation.of(read_recording(row.recording))
         played = play(
-            configuration().current(), begun, [Message(each) for each in messages[begun.turn_no :]], OutsideWorld()
+            configuration().current(),
+            begun,
+            [PlayedMessage(each) for each in messages[begun.turn_no :]],
+            OutsideWorld(),
         )
         assert [each.turn.turn_no for each in played] == list(range(row.turn_no, 5))
         assert played[-1].session.state == row.conversation.state_code
@@ -95,7 +101,7 @@ def test_a_turn_that_fails_leaves_a_tried_conversation_as_a_real_one() -> None:
     for message, params in turns:
         answer = take_turn(TurnRequest(key, message, params))
         assert isinstance(answer, TurnAnswer)
-        (turn,) = play(configuration().current(), played, [Message(message, params, at=NOW)], OutsideWorld())
+        (turn,) = play(configuration().current(), played, [PlayedMessage(message, params, at=NOW)], OutsideWorld())
         assert turn.error == (answer.error and answer.error.code)
         played, row = turn.after, CeConversation.objects.get(pk=key)
         names = {field.name for field in fields(played.loaded.conversation)} - _OWN
@@ -126,12 +132,12 @@ def test_a_task_whose_tried_turn_fails_is_not_run_again_and_its_result_counts() 
     registry = Registry()
     registry.add_task("clock", TaskEntry({"look": read_clock}))
     outside, before = OutsideWorld(registry=registry), count_rows()
-    (failed,) = play(configuration().current(), PlayedConversation.begin(NOW), [Message("hours")], outside)
+    (failed,) = play(configuration().current(), PlayedConversation.begin(NOW), [PlayedMessage("hours")], outside)
     assert failed.error
     assert count_rows() == before
     CeResponse.objects.bulk_create(CeResponse(**values) for values in answers)
 
-    (again,) = play(configuration().current(), failed.after, [Message("hours")], outside)
+    (again,) = play(configuration().current(), failed.after, [PlayedMessage("hours")], outside)
 
     assert (len(runs), again.session.context["looked"]) == (1, 1)
 

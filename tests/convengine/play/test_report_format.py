@@ -1,14 +1,14 @@
 from pathlib import Path
 
 from convengine.play.report_format import as_json, format_line, format_totals
-from convengine.play.runner import FAILED, SKIPPED, Failure, Report
+from convengine.play.runner import FAILED, SKIPPED, Failure, ScenarioReport
 
 FILE = Path("worlds/a.yaml")
 FAILURES = [Failure(2, "expect.state", "DONE", None), Failure(2, "expect.intent", "A", "B")]
 REPORTS = [
-    Report("a", FILE, title="A world"),
-    Report("b", FILE, FAILED, failures=FAILURES),
-    Report("c", FILE, SKIPPED, reason="requires time_travel"),
+    ScenarioReport("a", FILE, title="A world"),
+    ScenarioReport("b", FILE, FAILED, failures=FAILURES),
+    ScenarioReport("c", FILE, SKIPPED, reason="requires time_travel"),
 ]
 
 
@@ -21,7 +21,7 @@ def test_a_line_says_what_happened_to_a_scenario() -> None:
 
 
 def test_a_failure_of_the_file_has_no_turn() -> None:
-    report = Report("a", FILE, FAILED, failures=[Failure(None, "file", "a scenario", "id: must be a text.")])
+    report = ScenarioReport("a", FILE, FAILED, failures=[Failure(None, "file", "a scenario", "id: must be a text.")])
 
     assert format_line(report) == 'failed  a: file: expected "a scenario", got "id: must be a text."'
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from convengine.play import database
-from convengine.play.runner import CAPABILITIES, Failure, Report, RunOptions, run
+from convengine.play.runner import CAPABILITIES, Failure, RunOptions, ScenarioReport, run
 from convengine.server.deployment import conf
 from convengine.server.interfaces.turn_reader import turn_reader
 
@@ -31,7 +31,7 @@ def rule(**values: Any) -> dict[str, Any]:
     return {"intent_code": "ANY", "state_code": "ANY", "rule_type": "EXACT", "match_pattern": "ANY", **values}
 
 
-def play_turns(folder: Path, *turns: dict[str, Any], replay: bool = True, **world: Any) -> Report:
+def play_turns(folder: Path, *turns: dict[str, Any], replay: bool = True, **world: Any) -> ScenarioReport:
     path = folder / "world.yaml"
     tables = {**TABLES, **world.pop("tables", {})}
     written = {"id": "world", "title": "W", "tables": tables, "llm": [UNSURE], "turns": list(turns), **world}

@@ -8,7 +8,7 @@ from convengine.engine.steps.tools.scripted import Stub
 from convengine.engine.turn.payload import TextPayload
 from convengine.engine.turn.ports import ContainerRequest, LlmRequest
 from convengine.engine.turn.recording import Recording
-from convengine.play.scenario import REAL, ContainerStub, Scenario, TaskStub, TransformerStub, Turn
+from convengine.play.scenario import REAL, ContainerStub, Scenario, ScenarioTurn, TaskStub, TransformerStub
 from convengine.play.stubs import ScenarioStubs, build_stubs
 from convengine.server import wiring
 from convengine.server.extensions.ports import ResponseTransformers
@@ -21,7 +21,7 @@ from tests.fakes.ports import StoredConversation
 
 
 def make_stubs(**stubs: Any) -> ScenarioStubs:
-    return build_stubs(Scenario("world", "A world", (Turn("hi"),), **stubs))
+    return build_stubs(Scenario("world", "A world", (ScenarioTurn("hi"),), **stubs))
 
 
 def run(stubs: ScenarioStubs, bean: str, method: str) -> Any:
@@ -59,9 +59,9 @@ def test_transformers_answer_their_calls_in_order_and_only_in_their_turn() -> No
     transformers = [TransformerStub("FINAL", "Polite", **values) for values in given]
     port = ResponseTransformers(stubs.registry, Recording())
 
-    stubs.begin(Turn("hi", transformers=transformers))
+    stubs.begin(ScenarioTurn("hi", transformers=transformers))
     answers = [port.transform("FINAL", TextPayload("Sent."), make_session()) for _ in range(4)]
-    stubs.begin(Turn("bye"))
+    stubs.begin(ScenarioTurn("bye"))
     later = port.transform("FINAL", TextPayload("Sent."), make_session())
 
     texts = [answer.payload and answer.payload.value for answer in answers]
@@ -111,7 +111,7 @@ def test_what_is_used_up_stays_used_up_in_the_next_turn() -> None:
     stubs = make_stubs(llm=[line], tools=[Stub("stock", times=1)])
 
     for message, is_answered in (("the FEES", True), ("the fees", False)):
-        stubs.begin(Turn(message))
+        stubs.begin(ScenarioTurn(message))
         answers = (
             stubs.model.complete(LlmRequest("POLICY", "", "")),
             stubs.tools.run("stock", "DB", {}, make_session()),

@@ -17,7 +17,7 @@ from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.steps.responses import settings as response
 from convengine.engine.text.compare import match_text
 from convengine.engine.turn import rows
-from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, Unreadable, read
+from convengine.engine.turn.live_settings import ALIASES, CATALOGUE, Setting, UnreadableSetting, read
 from convengine.engine.turn.snapshot import Snapshot, Table
 from tests.cases import for_each
 
@@ -102,7 +102,7 @@ def test_values_are_read_as_their_kind(name: str, text: str, value: Any) -> None
     ],
 )
 def test_values_of_another_kind_are_refused(name: str, text: str, problem: str) -> None:
-    with pytest.raises(Unreadable, match=re.escape(problem)):
+    with pytest.raises(UnreadableSetting, match=re.escape(problem)):
         setting(name).kind.read(text)
 
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from audit.export.evidence.check import NOT_PROVEN, PROVEN, Evidence, describe_location
+from audit.export.evidence.check import NOT_PROVEN, PROVEN, EvidenceFile, describe_location
 from audit.export.evidence.file import NoEvidence, check_file
 from audit.integrity import anchor, verify, verify_all
 from audit.integrity.findings import COVERED, NO_ROOT, NOT_COVERED, IntegrityFinding
-from audit.integrity.verify import Report
+from audit.integrity.verify import VerificationReport
 from audit.models import CeLedger
 from convengine.server.deployment.exact_command import ExactCommand
 
@@ -63,7 +63,7 @@ class Command(ExactCommand):
         except verify.UnknownConversation as fault:
             if not of_anchor:
                 raise CommandError(str(fault), returncode=2) from fault
-            report = Report()
+            report = VerificationReport()
         report.add_findings(of_anchor)
         self._tell(report, options["json"])
         if not report.intact:
@@ -81,7 +81,7 @@ class Command(ExactCommand):
         if evidence.findings:
             sys.exit(1)
 
-    def _describe_evidence(self, evidence: Evidence, as_json: bool) -> None:
+    def _describe_evidence(self, evidence: EvidenceFile, as_json: bool) -> None:
         is_from_here = evidence.is_from_here()
         if as_json:
             document = {
@@ -130,13 +130,13 @@ class Command(ExactCommand):
         return [finding for finding in findings if turn_no in (None, finding.turn_no)]
 
     def _progress(self, quiet: bool) -> Any:
-        def say(report: Report) -> None:
+        def say(report: VerificationReport) -> None:
             if not quiet and sys.stderr.isatty():
                 sys.stderr.write(f"\r{report.turns:,} turns …")
 
         return say
 
-    def _tell(self, report: Report, as_json: bool) -> None:
+    def _tell(self, report: VerificationReport, as_json: bool) -> None:
         warnings = [] if CeLedger.find_newest_root() else [NO_ROOT]
         if as_json:
             document = report.as_json() | {

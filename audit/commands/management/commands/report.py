@@ -13,7 +13,7 @@ from django.core.management.base import CommandError, CommandParser
 from audit.record.days import choose_days
 from audit.reports.job import count_again
 from audit.reports.measures import MEASURES, read_values
-from audit.reports.report import Period, Selection, build_report, list_groups
+from audit.reports.report import Period, ReportSelection, build_report, list_groups
 from audit.reports.topics import DIMENSIONS
 from convengine.engine.text.compare import code
 from convengine.engine.turn.codec import dumps
@@ -47,7 +47,7 @@ class Command(ExactCommand):
             raise CommandError(f"--days is {options['days']}. Enter a number from 1 to 3660.")
         if options["count_again"]:
             deque(count_again(), maxlen=0)
-        selection = Selection(
+        selection = ReportSelection(
             *choose_days(options["days"], database_time()),
             channel=options["channel"],
             intent=code(options["intent"]),

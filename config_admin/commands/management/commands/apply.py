@@ -17,7 +17,7 @@ from config_admin.releases.changes import name_author
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused, import_document
 from config_admin.transfer.document import Document, FileRefused
 from config_admin.transfer.files import read_file
-from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.transfer.import_plan import ImportPlan, plan_import
 from config_admin.transfer.import_report import NO_DIFFERENCES, describe_plan
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
@@ -71,7 +71,7 @@ class Command(FileCommand):
             _write_secrets(secrets, made)
         self.stdout.write("Applied." if is_change else "Nothing was changed.")
 
-    def _judge(self, rows: Plan, sections: "Sequence[SectionPlan]") -> bool:
+    def _judge(self, rows: ImportPlan, sections: "Sequence[SectionPlan]") -> bool:
         """Print the changes, and say whether there are any. Raises CommandError for entries with errors."""
         changed = [line for section in sections for line in section.describe()]
         # Where entries differ, it would mislead to say that rows do not.

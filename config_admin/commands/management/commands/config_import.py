@@ -16,9 +16,9 @@ from config_admin.drafts.open_draft import open_draft
 from config_admin.releases.changes import Author, name_author
 from config_admin.releases.models import CeRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
-from config_admin.transfer.document import BaseRelease, FileRefused, Mode
+from config_admin.transfer.document import BaseRelease, FileRefused, ImportMode
 from config_admin.transfer.files import READING_OPTIONS, read_file, update_base
-from config_admin.transfer.import_plan import Plan, plan_import
+from config_admin.transfer.import_plan import ImportPlan, plan_import
 from config_admin.transfer.import_report import describe_plan, serialize_result
 from convengine.engine.errors import DraftRequired
 from convengine.engine.turn.codec import dumps
@@ -48,7 +48,7 @@ class Command(FileCommand):
         parser.add_argument("--rest", action="store_true", help="Leave rows with errors out and import the rest.")
         parser.add_argument(
             "--mode",
-            choices=[mode.value for mode in Mode],
+            choices=[mode.value for mode in ImportMode],
             help="How rows are matched. Default: depends on the format.",
         )
         parser.add_argument("--blank-as-any", action="store_true", help="Read an empty intent or state as ANY.")
@@ -127,7 +127,7 @@ class Command(FileCommand):
             if is_new and not draft.edits.exists():
                 draft.delete()
 
-    def _update_base(self, file: Path, release: CeRelease, plan: Plan, options: dict[str, Any]) -> None:
+    def _update_base(self, file: Path, release: CeRelease, plan: ImportPlan, options: dict[str, Any]) -> None:
         """With a newer base, the next import of a file that lacks changes made here would take them back."""
         as_it_is = {name: options[name] for name in READING_OPTIONS} | {"merge": False, "overwrite": True}
         lacks_changes = options["merge"] and plan.base and plan_import(read_file(file, **as_it_is)).differences

@@ -15,13 +15,13 @@ from config_admin.drafts.models import CeDraft, DraftStatus
 from config_admin.releases.changes import name_author
 from config_admin.test_cases.documents import describe_test
 from config_admin.test_cases.models import CeTestCase, CeTestRun
-from config_admin.test_cases.play import Verdict
-from config_admin.test_cases.runs import Selection, create_run, iterate_run
+from config_admin.test_cases.play import CaseVerdict
+from config_admin.test_cases.runs import SelectedTests, create_run, iterate_run
 from config_admin.test_cases.transfer import build_files, import_files
 from convengine.engine.turn.codec import dumps
 from convengine.play.loading import files
 from convengine.play.report_format import as_json, as_junit, format_explanations, format_line, format_totals
-from convengine.play.runner import FAILED, PASSED, Failure, Report
+from convengine.play.runner import FAILED, PASSED, Failure, ScenarioReport
 from convengine.server.admin_site.configuration_choice import read_name
 from convengine.server.deployment.exact_command import ExactCommand, ExactParser
 from convengine.server.jobs.background_runs import RunStatus
@@ -61,16 +61,16 @@ class Command(ExactCommand):
         {"run": self._run, "list": self._list, "import": self._import, "export": self._export}[action](options)
 
     def _run(self, options: dict[str, Any]) -> None:
-        selection = Selection([tag.lower() for tag in options["tag"]], options["folder"])
+        selection = SelectedTests([tag.lower() for tag in options["tag"]], options["folder"])
         try:
             name = read_name(_find_draft(options["draft"]) or options["configuration"])
         except ValueError as refused:
             raise CommandError(str(refused), returncode=_IMPOSSIBLE) from refused
         if not selection.query().exists():
             raise CommandError(f"There is no test to run: {selection.describe()}.", returncode=_IMPOSSIBLE)
-        reports: list[Report] = []
+        reports: list[ScenarioReport] = []
 
-        def note(case: CeTestCase, verdict: Verdict) -> None:
+        def note(case: CeTestCase, verdict: CaseVerdict) -> None:
             reports.append(_build_report(case, verdict))
             if not options["json"]:
                 self._print([format_line(reports[-1]), *format_explanations(reports[-1])])
@@ -88,7 +88,7 @@ class Command(ExactCommand):
             sys.exit(1)
 
     def _list(self, options: dict[str, Any]) -> None:
-        query = Selection([tag.lower() for tag in options["tag"]], options["folder"]).query()
+        query = SelectedTests([tag.lower() for tag in options["tag"]], options["folder"]).query()
         cases = query.defer("document").prefetch_related("tags").order_by("folder", "name")
         tests = [describe_test(case) for case in cases]
         if options["json"]:
@@ -140,8 +140,8 @@ def _find_draft(title: str) -> str:
     return f"draft:{draft.pk}"
 
 
-def _build_report(case: CeTestCase, verdict: Verdict) -> Report:
-    return Report(
+def _build_report(case: CeTestCase, verdict: CaseVerdict) -> ScenarioReport:
+    return ScenarioReport(
         case.name,
         Path(case.folder) / f"{case.name}.yaml",
         PASSED if verdict.has_passed else FAILED,

@@ -14,7 +14,7 @@ from convengine.play.configurations import LIVE, ConfigurationFile, Configuratio
 from convengine.play.coverage import Coverage, format_coverage, render_coverage, serialize_coverage
 from convengine.play.loading import files
 from convengine.play.report_format import as_json, as_junit, format_explanations, format_line, format_totals
-from convengine.play.runner import FAILED, Report, RunOptions, run
+from convengine.play.runner import FAILED, RunOptions, ScenarioReport, run
 from convengine.play.scenario import REAL, STUBS
 from convengine.server import wiring
 from convengine.server.deployment.exact_command import ExactCommand
@@ -93,7 +93,7 @@ class Command(ExactCommand):
         if is_short or any(report.outcome == FAILED for report in reports):
             sys.exit(1)
 
-    def _report(self, reports: list[Report], coverage: Coverage | None, *, json: bool, show: bool) -> None:
+    def _report(self, reports: list[ScenarioReport], coverage: Coverage | None, *, json: bool, show: bool) -> None:
         if json:
             covered = {"coverage": serialize_coverage(coverage)} if coverage else {}
             self._print([dumps({**as_json(reports), **covered})])

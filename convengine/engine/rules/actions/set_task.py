@@ -17,7 +17,7 @@ from convengine.engine.rules.actions.contract import (
 from convengine.engine.rules.stages import SET_TASK
 from convengine.engine.rules.task_runs import (
     ALREADY_CLAIMED,
-    Outcome,
+    TaskOutcome,
     TaskReference,
     apply_task_answer,
     run_claimed,
@@ -95,12 +95,12 @@ def apply(rule: Rule, session: Session, turn: Turn) -> Session:
 
 def _run_or_reuse(
     rule: Rule, session: Session, turn: Turn, reference: TaskReference, methods: Sequence[str]
-) -> tuple[Mapping[str, Json], Outcome | None]:
+) -> tuple[Mapping[str, Json], TaskOutcome | None]:
     """The outcome of this run or of an earlier one (None if it is unknown), and the claim for the event."""
     start = turn.previous_session or session
     nonce = _derive_nonce(rule, session, turn, start, reference)
 
-    def run() -> Outcome:
+    def run() -> TaskOutcome:
         def run_method(method: str, seen: Session) -> TaskAnswer:
             # Each method has its own key, because a rule may name several that change the same system.
             task_run = TaskRun(f"{start.conversation_id}:{nonce}:{method}")

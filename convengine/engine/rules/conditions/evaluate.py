@@ -9,10 +9,10 @@ from convengine.engine.rules.conditions.nodes import (
     Children,
     Comparison,
     Condition,
+    ConditionField,
     Descendants,
     Elements,
     Exists,
-    Field,
     Finds,
     Group,
     Length,
@@ -20,9 +20,9 @@ from convengine.engine.rules.conditions.nodes import (
     Members,
     Operand,
     Path,
+    RuleTarget,
     Slice,
     Step,
-    Target,
     Where,
 )
 from convengine.engine.rules.conditions.operators import Needs
@@ -32,7 +32,7 @@ from convengine.engine.rules.conditions.values import (
     MISSING,
     OBJECTS,
     BudgetExceeded,
-    Scope,
+    EvaluationScope,
     get_length,
     is_blank,
     shorten_value,
@@ -43,11 +43,11 @@ from convengine.engine.turn.session import Session
 from convengine.json_value import Json
 
 #: Whether a condition holds at a node of the document.
-Test = Callable[[Json, Scope], bool]
+Test = Callable[[Json, EvaluationScope], bool]
 #: The value of an operand at a node.
-Value = Callable[[Json, Scope], Json]
+Value = Callable[[Json, EvaluationScope], Json]
 #: The values of a path at a node, in document order.
-Select = Callable[[Json, Scope], list[Json]]
+Select = Callable[[Json, EvaluationScope], list[Json]]
 
 BUDGET_EXCEEDED = "EVALUATION_BUDGET_EXCEEDED"
 #: Short names of facts. A field of a form with such a name is `context.<name>`.
@@ -60,7 +60,7 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def evaluate(test: Test, scope: Scope) -> Verdict:
+def evaluate(test: Test, scope: EvaluationScope) -> Verdict:
     """The verdict of a compiled condition. Never raises, changes nothing, and does a limited amount of work."""
     try:
         matched = test(scope.document, scope)
@@ -79,7 +79,7 @@ class JsonPath:
     def find(self, document: Json) -> list[Json]:
         """All values of the path, in document order; none if the evaluation costs too much."""
         try:
-            return self._select(document, Scope(document))
+            return self._select(document, EvaluationScope(document))
         except (BudgetExceeded, RecursionError):
             return []
 
@@ -114,7 +114,7 @@ def compile_condition(condition: Condition) -> Test:
 def _compile_group(combine: Callable[[Iterable[bool]], bool], negated: bool, tests: list[Test]) -> Test:
     """All or any of the tests, or the opposite. With `tests_all` of the scope, every member is tested."""
 
-    def holds(node: Json, scope: Scope) -> bool:
+    def holds(node: Json, scope: EvaluationScope) -> bool:
         if scope.tests_all:
             return combine([test(node, scope) for test in tests]) is not negated
         return combine(test(node, scope) for test in tests) is not negated
@@ -125,12 +125,12 @@ def _compile_group(combine: Callable[[Iterable[bool]], bool], negated: bool, tes
 def _compile_comparison(comparison: Comparison) -> Test:
     """The test of a comparison. It records what was compared, as long as the scope has room."""
     left, right, operator = comparison.left, comparison.right, comparison.operator
-    path, name, test = left.written if isinstance(left, Target) else str(left), operator.name, operator.test
+    path, name, test = left.written if isinstance(left, RuleTarget) else str(left), operator.name, operator.test
     read_left, read_right = _compile_operand(left), _compile_operand(right)
     is_time, other = operator.needs is Needs.TIME, None if isinstance(right, Literal) else str(right)
     constant, shown = (right.value, right.recorded_value) if isinstance(right, Literal) else (None, None)
 
-    def holds(node: Json, scope: Scope) -> bool:
+    def holds(node: Json, scope: EvaluationScope) -> bool:
         scope.spend(1)
         value, wanted = read_left(node, scope), constant if other is None else read_right(node, scope)
         result = test(value, wanted, scope)
@@ -158,7 +158,7 @@ def _compile_existence(path: Path) -> Test:
     """True where the path has a value, even a blank one; records what was found."""
     text, select = str(path), _compile_path(path)
 
-    def exists(node: Json, scope: Scope) -> bool:
+    def exists(node: Json, scope: EvaluationScope) -> bool:
         scope.spend(1)
         values = select(node, scope)
         scope.record_found(text, values, bool(values))
@@ -175,7 +175,7 @@ def _compile_whole_path(condition: Finds) -> Test:
     text, select = str(condition.path), _compile_path(condition.path)
     drops_blank = not condition.null_matches and not condition.path.filtered
 
-    def finds(node: Json, scope: Scope) -> bool:
+    def finds(node: Json, scope: EvaluationScope) -> bool:
         values = select(node, scope)
         if drops_blank:
             values = [value for value in values if not is_blank(value)]
@@ -195,9 +195,9 @@ def _compile_operand(operand: Operand) -> Value:
     match operand:
         case Literal(value):
             return lambda node, scope: value
-        case Field(name):
+        case ConditionField(name):
             return _compile_field(name)
-        case Target():
+        case RuleTarget():
             return lambda node, scope: node if isinstance(node, str) else None
         case Length(path):
             measure = _compile_operand(path)
@@ -220,7 +220,7 @@ def _compile_field(name: str) -> Value:
         return lambda node, scope: _walk_names(scope.document, [*ALIASES[first], *rest])
     in_form = rest if first in ("context", "schemaJson") and rest else [first, *rest]
 
-    def read(node: Json, scope: Scope) -> Json:
+    def read(node: Json, scope: EvaluationScope) -> Json:
         if name in scope.document:
             return scope.document[name]
         value = _walk_names(scope.document, [first, *rest])
@@ -259,7 +259,7 @@ def _compile_path(path: Path) -> Select:
     steps = [_compile_step(step, before) for before, step in zip((None, *path.steps), path.steps, strict=False)]
     from_root = path.from_root
 
-    def select(node: Json, scope: Scope) -> list[Json]:
+    def select(node: Json, scope: EvaluationScope) -> list[Json]:
         nodes: list[Json] = [scope.document if from_root else node]
         for step in steps:
             nodes = [value for start in nodes for value in step(start, scope)]
@@ -273,7 +273,7 @@ def _compile_walk(path: Path) -> Value:
     keys = [step.names[0] if isinstance(step, Members) else step.indexes[0] for step in path.steps]  # type: ignore[union-attr]
     from_root = path.from_root
 
-    def walk(node: Json, scope: Scope) -> Json:
+    def walk(node: Json, scope: EvaluationScope) -> Json:
         value = scope.document if from_root else node
         for key in keys:
             value = _get_child(value, key)
@@ -293,7 +293,7 @@ def _get_child(value: Json, key: str | int) -> Json:
     return MISSING
 
 
-def _compile_step(step: Step, before: Step | None) -> Callable[[Json, Scope], Iterable[Json]]:
+def _compile_step(step: Step, before: Step | None) -> Callable[[Json, EvaluationScope], Iterable[Json]]:
     """The values that one step leads to. `before` is the step before it; a filter after `..` tests other nodes."""
     match step:
         case Members(names):
@@ -311,10 +311,10 @@ def _compile_step(step: Step, before: Step | None) -> Callable[[Json, Scope], It
             return _compile_filter(compile_condition(condition), each=not isinstance(before, Descendants))
 
 
-def _compile_pick(keys: Iterable[str | int]) -> Callable[[Json, Scope], Iterable[Json]]:
+def _compile_pick(keys: Iterable[str | int]) -> Callable[[Json, EvaluationScope], Iterable[Json]]:
     """The values behind some keys or indexes, in their order; none for those that are missing."""
 
-    def pick(node: Json, scope: Scope) -> Iterator[Json]:
+    def pick(node: Json, scope: EvaluationScope) -> Iterator[Json]:
         for key in keys:
             scope.spend(1)
             if (value := _get_child(node, key)) is not MISSING:
@@ -329,12 +329,12 @@ def _list_children(node: Json) -> Iterable[Json]:
     return node if isinstance(node, LISTS) else ()
 
 
-def _count_values(values: Any, scope: Scope) -> Iterable[Json]:
+def _count_values(values: Any, scope: EvaluationScope) -> Iterable[Json]:
     scope.spend(len(values))
     return list(values)
 
 
-def _list_descendants(node: Json, scope: Scope) -> Iterator[Json]:
+def _list_descendants(node: Json, scope: EvaluationScope) -> Iterator[Json]:
     """The node and everything below it, in document order."""
     waiting = [node]
     while waiting:
@@ -344,10 +344,10 @@ def _list_descendants(node: Json, scope: Scope) -> Iterator[Json]:
         waiting.extend(reversed(list(_list_children(value))))
 
 
-def _compile_filter(holds: Test, *, each: bool) -> Callable[[Json, Scope], Iterable[Json]]:
+def _compile_filter(holds: Test, *, each: bool) -> Callable[[Json, EvaluationScope], Iterable[Json]]:
     """Tests an object itself, and each element of a list; after `..` every node that is not a list itself."""
 
-    def choose(node: Json, scope: Scope) -> Iterator[Json]:
+    def choose(node: Json, scope: EvaluationScope) -> Iterator[Json]:
         if isinstance(node, LISTS):
             candidates: Iterable[Json] = node if each else ()
         else:

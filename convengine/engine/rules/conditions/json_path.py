@@ -63,7 +63,7 @@ _TOKEN = re.compile(
 
 
 @dataclass
-class Token:
+class PathToken:
     """One token, with the names that the parser reads."""
 
     type: str
@@ -90,7 +90,7 @@ class DialectLexer(ExtendedJsonPathLexer):
             yield token
 
 
-def _read_token(match: re.Match[str]) -> Token:
+def _read_token(match: re.Match[str]) -> PathToken:
     """The token of a match of `_TOKEN`, with its value. Raises PathError for what cannot begin one."""
     kind, text, start = match.lastgroup or "", match[0], match.start()
     value: Any = text
@@ -112,7 +112,7 @@ def _read_token(match: re.Match[str]) -> Token:
         raise PathError("a quoted text does not end", len(match.string) + 1)
     elif kind == "UNKNOWN":
         raise PathError(f"unexpected {text!r}", start + 1)
-    return Token(kind, value, start)
+    return PathToken(kind, value, start)
 
 
 def _unescape(match: re.Match[str]) -> str:

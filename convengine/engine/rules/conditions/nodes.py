@@ -126,7 +126,7 @@ class Length:
 
 
 @dataclass(frozen=True)
-class Field:
+class ConditionField:
     """The field of a row: a fact or a field of the form, by its name."""
 
     name: str
@@ -136,7 +136,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Target:
+class RuleTarget:
     """The text that an EXACT or REGEX rule tests. `written`: as its row names it."""
 
     name: str
@@ -162,7 +162,7 @@ class Literal:
         return repr(self.value) if isinstance(self.value, str) else str(self.value)
 
 
-Operand = Literal | Path | Length | Field | Target
+Operand = Literal | Path | Length | ConditionField | RuleTarget
 
 
 # --- conditions -------------------------------------------------------------------------------------------------

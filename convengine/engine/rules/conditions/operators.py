@@ -17,7 +17,7 @@ from convengine.engine.rules.conditions.values import (
     LISTS,
     MISSING,
     OBJECTS,
-    Scope,
+    EvaluationScope,
     are_alike,
     are_equal,
     compare_times,
@@ -40,7 +40,7 @@ from convengine.engine.turn.local_time import WEEKDAYS
 from convengine.json_value import Json
 
 #: (left value, right value, evaluation) -> holds.
-Test = Callable[[Json, Json, Scope], bool]
+Test = Callable[[Json, Json, EvaluationScope], bool]
 #: (value of a condition, noon of a day) -> values that fulfil a comparison with it, and values that do not.
 Near = Callable[[Json, datetime], Iterator[Json]]
 _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
@@ -175,7 +175,7 @@ class Needs(Enum):
 # --- operators --------------------------------------------------------------------------------------------------
 
 
-class FieldKind(StrEnum):
+class ComparedKind(StrEnum):
     """The kind of a field's values. It decides which operators a form offers."""
 
     TEXT = "text"
@@ -194,7 +194,7 @@ class Operator:
     phrase: str
     needs: Needs
     test: Test
-    kinds: tuple[FieldKind, ...] = ()
+    kinds: tuple[ComparedKind, ...] = ()
     #: Other accepted spellings, besides the label.
     aliases: tuple[str, ...] = ()
     #: What the form calls it, if not its phrase without the value.
@@ -234,46 +234,46 @@ def _not(test: Test) -> Test:
 # --- rows of fields ---------------------------------------------------------------------------------------------
 
 
-def _is(value: Json, wanted: Json, scope: Scope) -> bool:
+def _is(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return are_alike(value, wanted)
 
 
-def _is_number(value: Json, wanted: Json, scope: Scope) -> bool:
+def _is_number(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     order = compare_values(value, wanted, scope.now)
     return order == 0 if order is not None else are_alike(value, wanted)
 
 
-def _contains(value: Json, wanted: Json, scope: Scope) -> bool:
+def _contains(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     if isinstance(value, LISTS):
         return any(are_alike(element, wanted) for element in value)
     return is_plain(value) and fold_case(write_text(wanted)) in fold_case(write_text(value))
 
 
-def _starts_with(value: Json, wanted: Json, scope: Scope) -> bool:
+def _starts_with(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return is_plain(value) and fold_case(write_text(value)).startswith(fold_case(write_text(wanted)))
 
 
-def _matches(value: Json, wanted: Json, scope: Scope) -> bool:
+def _matches(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return is_plain(value) and compile_pattern(str(wanted)).occurs_in(write_text(value))
 
 
-def _is_one_of(value: Json, wanted: Json, scope: Scope) -> bool:
+def _is_one_of(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return is_among(value, wanted)
 
 
-def _has(value: Json, wanted: Json, scope: Scope) -> bool:
+def _has(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return isinstance(value, LISTS) and any(is_among(element, wanted) for element in value)
 
 
-def _has_none(value: Json, wanted: Json, scope: Scope) -> bool:
+def _has_none(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return isinstance(value, LISTS) and not _has(value, wanted, scope)
 
 
-def _is_yes(value: Json, wanted: Json, scope: Scope) -> bool:
+def _is_yes(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return read_yes_no(_write_number(value)) is True
 
 
-def _is_no(value: Json, wanted: Json, scope: Scope) -> bool:
+def _is_no(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return read_yes_no(_write_number(value)) is False
 
 
@@ -282,16 +282,16 @@ def _write_number(value: Json) -> Json:
     return f"{value:g}" if is_number(value) else value
 
 
-def _is_blank(value: Json, wanted: Json, scope: Scope) -> bool:
+def _is_blank(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     return is_blank(value)
 
 
-def _is_between(value: Json, wanted: Json, scope: Scope) -> bool:
+def _is_between(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     low, high = list_values(wanted)
     return compare_values(value, low, scope.now) in (0, 1) and compare_values(value, high, scope.now) in (-1, 0)
 
 
-def _is_on(value: Json, wanted: Json, scope: Scope) -> bool:
+def _is_on(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
     """True for two moments of one day; other points in time must be equal."""
     points = read_time_point(value, scope.now), read_time_point(wanted, scope.now)
     if isinstance(points[0], date) and isinstance(points[1], date):
@@ -310,7 +310,7 @@ def _build_time_order(*orders: int) -> Test:
 def _build_calendar(names: Sequence[str], get_index: Callable[[date], int], expected: bool) -> Test:
     """Whether the name of a day's month or weekday is among the wanted ones."""
 
-    def holds(value: Json, wanted: Json, scope: Scope) -> bool:
+    def holds(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
         point = read_time_point(value, scope.now)
         return isinstance(point, date) and is_among(names[get_index(point)], wanted) is expected
 
@@ -320,7 +320,7 @@ def _build_calendar(names: Sequence[str], get_index: Callable[[date], int], expe
 def _build_distance(unit: timedelta, *, ago: bool) -> Test:
     """Whether a day or moment is within some days or hours from now, or more than these ago."""
 
-    def holds(value: Json, count: Json, scope: Scope) -> bool:
+    def holds(value: Json, count: Json, scope: EvaluationScope) -> bool:
         now, point, number = scope.now, read_time_point(value, scope.now), read_number(count)
         if now is None or number is None or not isinstance(point, date):
             return False
@@ -335,7 +335,7 @@ def _build_distance(unit: timedelta, *, ago: bool) -> Test:
 def _build_count(compare: Callable[[int, int], bool]) -> Test:
     """Whether the length of a list compares so with a number; false for a value that is no list."""
 
-    def holds(value: Json, count: Json, scope: Scope) -> bool:
+    def holds(value: Json, count: Json, scope: EvaluationScope) -> bool:
         number = read_number(count)
         return isinstance(value, LISTS) and number is not None and compare(len(value), int(number))
 
@@ -346,7 +346,7 @@ def _guard(operator: Operator) -> Test:
     """No comparison of a row holds without a value on both sides, or for a value of a kind that it does not know."""
     test, of_null, alone = operator.test, operator.name == "isEmpty", operator.needs is Needs.NOTHING
 
-    def holds(value: Json, wanted: Json, scope: Scope) -> bool:
+    def holds(value: Json, wanted: Json, scope: EvaluationScope) -> bool:
         if value is MISSING or wanted is MISSING or (value is None and not of_null) or (not alone and is_blank(wanted)):
             return False
         try:
@@ -366,9 +366,9 @@ MONTHS = (
     *("January", "February", "March", "April", "May", "June", "July"),
     *("August", "September", "October", "November", "December"),
 )
-_TEXT, _TEXTS = (FieldKind.TEXT,), (FieldKind.TEXT, FieldKind.CHOICE)
-_NUMBERS, _TIMES, _LISTS = (FieldKind.NUMBER,), (FieldKind.TIME,), (FieldKind.LIST,)
-_YES_NO, _ALL = (FieldKind.YES_NO,), tuple(FieldKind)
+_TEXT, _TEXTS = (ComparedKind.TEXT,), (ComparedKind.TEXT, ComparedKind.CHOICE)
+_NUMBERS, _TIMES, _LISTS = (ComparedKind.NUMBER,), (ComparedKind.TIME,), (ComparedKind.LIST,)
+_YES_NO, _ALL = (ComparedKind.YES_NO,), tuple(ComparedKind)
 _monthly = partial(_build_calendar, MONTHS, _get_month)
 _weekly = partial(_build_calendar, WEEKDAYS, date.weekday)
 #: The words for the order of days and moments, in rows and in paths.
@@ -449,7 +449,7 @@ OPERATORS: Mapping[str, Operator] = {each.name: replace(each, test=_guard(each))
 def _build_path_order(compare: Callable[[Any, Any], bool]) -> Test:
     """Whether two numbers or two texts are in this order; a text counts as a number beside one."""
 
-    def holds(left: Json, right: Json, scope: Scope) -> bool:
+    def holds(left: Json, right: Json, scope: EvaluationScope) -> bool:
         if (is_number(left) and is_number(right)) or (isinstance(left, str) and isinstance(right, str)):
             return compare(left, right)
         numbers = read_number(left), read_number(right)
@@ -458,7 +458,7 @@ def _build_path_order(compare: Callable[[Any, Any], bool]) -> Test:
     return holds
 
 
-def _is_member(value: Json, members: Json, scope: Scope) -> bool:
+def _is_member(value: Json, members: Json, scope: EvaluationScope) -> bool:
     """True when a list has the value, compared exactly."""
     if not isinstance(members, LISTS):
         return False
@@ -466,7 +466,7 @@ def _is_member(value: Json, members: Json, scope: Scope) -> bool:
     return any(are_equal(value, member, scope) for member in members)
 
 
-def _has_part(left: Json, right: Json, scope: Scope) -> bool:
+def _has_part(left: Json, right: Json, scope: EvaluationScope) -> bool:
     """True when a text has another one in it, or a list has the value."""
     if isinstance(left, str):
         scope.spend(len(left) // 1000)
@@ -474,38 +474,38 @@ def _has_part(left: Json, right: Json, scope: Scope) -> bool:
     return _is_member(right, left, scope)
 
 
-def _has_any(left: Json, right: Json, scope: Scope) -> bool:
+def _has_any(left: Json, right: Json, scope: EvaluationScope) -> bool:
     return isinstance(left, LISTS) and any(_is_member(value, right, scope) for value in left)
 
 
-def _has_no(left: Json, right: Json, scope: Scope) -> bool:
+def _has_no(left: Json, right: Json, scope: EvaluationScope) -> bool:
     return isinstance(left, LISTS) and not _has_any(left, right, scope)
 
 
-def _is_subset(left: Json, right: Json, scope: Scope) -> bool:
+def _is_subset(left: Json, right: Json, scope: EvaluationScope) -> bool:
     return isinstance(left, LISTS) and isinstance(right, LISTS) and all(_is_member(each, right, scope) for each in left)
 
 
-def _is_empty(left: Json, right: Json, scope: Scope) -> bool:
+def _is_empty(left: Json, right: Json, scope: EvaluationScope) -> bool:
     return isinstance(left, (str, *LISTS, *OBJECTS)) and isinstance(right, bool) and (len(left) == 0) is right
 
 
-def _has_size(left: Json, right: Json, scope: Scope) -> bool:
+def _has_size(left: Json, right: Json, scope: EvaluationScope) -> bool:
     return is_number(right) and get_length(left) == right
 
 
-def _fits(value: Json, pattern: Json, scope: Scope) -> bool:
+def _fits(value: Json, pattern: Json, scope: EvaluationScope) -> bool:
     """True when the pattern matches the whole text, number or boolean."""
     if isinstance(value, str):
         scope.spend(min(len(value), MAX_INPUT) // 100)
     return is_plain(value) and bool(pattern.fits(write_text(value)))
 
 
-def _equals_text(text: Json, pattern: Json, scope: Scope) -> bool:
+def _equals_text(text: Json, pattern: Json, scope: EvaluationScope) -> bool:
     return isinstance(text, str) and is_exactly(pattern, text)
 
 
-def _occurs_in(text: Json, pattern: Json, scope: Scope) -> bool:
+def _occurs_in(text: Json, pattern: Json, scope: EvaluationScope) -> bool:
     return isinstance(text, str) and not blank(pattern) and compile_pattern(pattern).occurs_in(text)
 
 

@@ -10,7 +10,7 @@ from convengine.engine.rules.conditions.json_path import parse_path
 from convengine.engine.rules.conditions.nodes import (
     Comparison,
     Condition,
-    Field,
+    ConditionField,
     Group,
     Literal,
     Members,
@@ -66,7 +66,7 @@ def parse_condition(text: str) -> Group:
 def list_fields(condition: Group) -> list[str]:
     """The names of all fields that rows compare, each once."""
     operands = (operand for row in condition.list_comparisons() for operand in (row.left, row.right))
-    return list(dict.fromkeys(operand.name for operand in operands if isinstance(operand, Field)))
+    return list(dict.fromkeys(operand.name for operand in operands if isinstance(operand, ConditionField)))
 
 
 def _parse_group(document: Json, path: str, level: int) -> Group:
@@ -112,10 +112,10 @@ def _parse_comparison(document: Mapping[str, Json], path: str) -> Comparison:
     if source == "field":
         if not isinstance(value, str) or not value.strip() or len(value) > MAX_NAME:
             raise ConditionError("Choose the other field.", _join(path, "value"))
-        return Comparison(Field(field.strip()), operator, Field(value.strip()))
+        return Comparison(ConditionField(field.strip()), operator, ConditionField(value.strip()))
     if problem := find_value_problem(operator, value):
         raise ConditionError(f"“{operator.label}” {problem}.", _join(path, "value"))
-    return Comparison(Field(field.strip()), operator, Literal(value))
+    return Comparison(ConditionField(field.strip()), operator, Literal(value))
 
 
 def _refuse_unknown_keys(document: Mapping[str, Json], known: frozenset[str], path: str) -> None:

@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 from convengine.engine.rules.conditions.evaluate import Test, compile_condition, evaluate
 from convengine.engine.rules.conditions.json_path import parse_path
-from convengine.engine.rules.conditions.nodes import Comparison, Condition, Finds, Literal, PathError, Target
+from convengine.engine.rules.conditions.nodes import Comparison, Condition, Finds, Literal, PathError, RuleTarget
 from convengine.engine.rules.conditions.operators import TEXT_OPERATORS
 from convengine.engine.rules.conditions.rows import ConditionError, parse_condition
-from convengine.engine.rules.conditions.values import Scope
+from convengine.engine.rules.conditions.values import EvaluationScope
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.rules.verdict import MATCHER_FAILED, NO_MATCHER, ROW_INVALID, Verdict, build_verdict
 from convengine.engine.text.compare import code
@@ -94,7 +94,9 @@ def _read_condition(
 def build_text_test(kind: str, target: str | None, pattern: str | None) -> Comparison:
     """The comparison of an EXACT or REGEX rule, whatever its target and pattern."""
     operator = TEXT_OPERATORS["=~" if kind == RuleType.REGEX else "equals"]
-    return Comparison(Target(code(target) or MatchTarget.USER_TEXT, target), operator, Literal(pattern or "", pattern))
+    return Comparison(
+        RuleTarget(code(target) or MatchTarget.USER_TEXT, target), operator, Literal(pattern or "", pattern)
+    )
 
 
 #: A custom matcher: (rule, session) -> holds.
@@ -154,7 +156,9 @@ def evaluate_rule(
         return Verdict(False, ROW_INVALID)
     if condition is None:
         return _evaluate_custom(rule, session, on_fault)
-    return evaluate(condition.test, Scope(condition.get_document(session), session, tests_all=condition.tests_all))
+    return evaluate(
+        condition.test, EvaluationScope(condition.get_document(session), session, tests_all=condition.tests_all)
+    )
 
 
 def _evaluate_custom(

@@ -45,7 +45,7 @@ class BudgetExceeded(Exception):
     """The evaluation exceeded its limit."""
 
 
-class Scope:
+class EvaluationScope:
     """One evaluation: the document and session that it reads, its work so far, and its comparisons.
 
     `tests_all`: every member of a group is tested and recorded, also after the result of the group is known.
@@ -167,7 +167,7 @@ def list_values(value: Json) -> list[Json]:
 # --- comparing --------------------------------------------------------------------------------------------------
 
 
-def are_equal(left: Json, right: Json, scope: Scope) -> bool:
+def are_equal(left: Json, right: Json, scope: EvaluationScope) -> bool:
     """True for values that are equal in a path.
 
     Null equals only null, a boolean only itself; a number equals its text, too.
@@ -185,7 +185,7 @@ def are_equal(left: Json, right: Json, scope: Scope) -> bool:
     return bool(left == right)
 
 
-def _all_equal(pairs: Any, count: int, scope: Scope) -> bool:
+def _all_equal(pairs: Any, count: int, scope: EvaluationScope) -> bool:
     scope.spend(count)
     return all(are_equal(value, other, scope) for value, other in pairs)
 

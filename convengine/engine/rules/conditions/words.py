@@ -9,8 +9,8 @@ from convengine.engine.rules.conditions.json_path import parse_path
 from convengine.engine.rules.conditions.nodes import (
     Comparison,
     Condition,
+    ConditionField,
     Exists,
-    Field,
     Finds,
     Group,
     Length,
@@ -18,7 +18,7 @@ from convengine.engine.rules.conditions.nodes import (
     Operand,
     Path,
     PathError,
-    Target,
+    RuleTarget,
 )
 from convengine.engine.rules.conditions.operators import (
     OPERATORS,
@@ -111,7 +111,9 @@ def describe_condition(text: str) -> str | None:
 
 def describe(condition: Condition, root: str = "") -> str:
     """A condition as a clause. `root` comes before the names of paths in a document other than the facts."""
-    if isinstance(condition, Group) and any(isinstance(row.left, Field) for row in condition.list_comparisons()):
+    if isinstance(condition, Group) and any(
+        isinstance(row.left, ConditionField) for row in condition.list_comparisons()
+    ):
         return _describe_group(condition, root, conjunction=" and " if condition.negated else ", and ")
     return _describe(condition, root)
 
@@ -168,7 +170,7 @@ def _describe_claim(left: Operand, op: str, value: Json, root: str = "") -> str 
     """The meaning of a comparison: "the form is complete". Returns None if its parts say it better."""
     if isinstance(left, Path) and (op == "exists" or (value is None and op in ("==", "!="))):
         return _describe_presence(left, root, present=op != "==")
-    claims = CLAIMS.get(left.name if isinstance(left, Field) else _name(left, root))
+    claims = CLAIMS.get(left.name if isinstance(left, ConditionField) else _name(left, root))
     claimed = _read_claim(op, value)
     return None if claims is None or claimed is None else claims[0 if claimed else 1]
 
@@ -199,9 +201,9 @@ def act_words(act: str) -> str | None:
 def _name(operand: Operand, root: str = "") -> str:
     """The name of an operand in words; for a literal, its value."""
     match operand:
-        case Target(name, written):
+        case RuleTarget(name, written):
             return _TARGETS.get(name, f"the text {written}")
-        case Field(name):
+        case ConditionField(name):
             return _FIELDS.get(name) or _PREFIX.sub("", name)
         case Length(path):
             return f"the length of {_name(path, root)}"
@@ -305,7 +307,7 @@ def _is_field(path: str) -> bool:
 def fact_name(path: str) -> str:
     """The name of the value that a condition compared."""
     if _is_field(path):
-        return _name(Field(path))
+        return _name(ConditionField(path))
     return _TARGETS.get(path) or noun(_plain(path))
 
 
@@ -328,7 +330,9 @@ def comparison_sentence(path: str, op: str, literal: Json, *, other: str | None 
     `other` is the field whose value a row compares.
     """
     if is_row(path, op):
-        return describe(Comparison(Field(path), OPERATORS[op], Field(other) if other else Literal(literal)))
+        return describe(
+            Comparison(ConditionField(path), OPERATORS[op], ConditionField(other) if other else Literal(literal))
+        )
     if claim := claim_words(path, op, literal):
         return claim
     name = fact_name(path)
@@ -359,6 +363,6 @@ def list_leaves(condition: Condition, *, negated: bool = False) -> Iterator[tupl
             for member in members:
                 yield from list_leaves(member, negated=negated is not is_negated)
         case Comparison(left, operator):
-            yield (left.written or "") if isinstance(left, Target) else str(left), operator.name, negated
+            yield (left.written or "") if isinstance(left, RuleTarget) else str(left), operator.name, negated
         case Exists(path) | Finds(path):
             yield str(path), "exists", negated

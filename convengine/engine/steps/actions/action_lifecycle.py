@@ -2,7 +2,7 @@
 
 from convengine.engine.forms.form import is_meaningful
 from convengine.engine.pending_actions import choice, record
-from convengine.engine.pending_actions.choice import Action, Scope
+from convengine.engine.pending_actions.choice import ActionScope, ProposedAction
 from convengine.engine.pending_actions.disambiguation import (
     SOURCE,
     ask_which_action,
@@ -58,7 +58,7 @@ def advance_record(session: Session, turn: Turn) -> Session:
         session = _store_record(
             session, turn, current.with_status(ActionStatus.OPEN, _now(session, turn)), "INTERRUPTED"
         )
-    action_choice = choice.choose_action(session, turn, Scope.of(session))
+    action_choice = choice.choose_action(session, turn, ActionScope.of(session))
     choice.audit_choice(session, turn, action_choice)
     if action_choice.action:
         return _apply_decision(_ensure_record(session, turn, action_choice.action), turn, action_choice.action)
@@ -66,7 +66,7 @@ def advance_record(session: Session, turn: Turn) -> Session:
     return record.store_record(session, current) if current else session
 
 
-def find_runnable_record(session: Session, turn: Turn, action: Action) -> Record | None:
+def find_runnable_record(session: Session, turn: Turn, action: ProposedAction) -> Record | None:
     """The record under which an action may run or be rejected now. Returns None without a record of it.
 
     If the lifecycle is off, there is always one, without limits.
@@ -74,7 +74,7 @@ def find_runnable_record(session: Session, turn: Turn, action: Action) -> Record
     current = record.read_record(session)
     if turn.config(session, ACTION_LIFECYCLE_ENABLED):
         return current if current and current.is_for(action) else None
-    if current and current.scope != str(Scope.of(session)):
+    if current and current.scope != str(ActionScope.of(session)):
         current = None
     if current and current.settles(action):
         return current
@@ -115,7 +115,7 @@ def _expire_record(session: Session, turn: Turn, current: Record) -> Session:
     return session
 
 
-def _ensure_record(session: Session, turn: Turn, action: Action) -> Session:
+def _ensure_record(session: Session, turn: Turn, action: ProposedAction) -> Session:
     """The session with a record of the action: the existing one, or a new one if that does not count any more."""
     current = record.read_record(session)
     if current and current.settles(action):
@@ -129,7 +129,7 @@ def _ensure_record(session: Session, turn: Turn, action: Action) -> Session:
     return _store_record(session, turn, record.open_record(session, action, _now(session, turn), ttl, current), "OPEN")
 
 
-def _apply_decision(session: Session, turn: Turn, action: Action) -> Session:
+def _apply_decision(session: Session, turn: Turn, action: ProposedAction) -> Session:
     """Apply the decision of the turn to the record.
 
     A yes that confirms no open action is handled like any other message.

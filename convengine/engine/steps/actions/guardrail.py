@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from convengine.engine.pending_actions import choice, record
-from convengine.engine.pending_actions.choice import Action, Scope
+from convengine.engine.pending_actions.choice import ActionScope, ProposedAction
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.patterns import MAX_INPUT, PatternError, audit_unusable, compile_pattern
 from convengine.engine.steps.actions.action_lifecycle import LIFECYCLE_FIELDS, reopen_action
@@ -183,13 +183,13 @@ def assess_sensitivity(session: Session, turn: Turn) -> Assessment:
     """Test the user's text, the action that a yes would run now, and the requested tool."""
     text = sanitize_text(session.user_text)
     is_decided = session.routing.policy_decision == PolicyDecision.EXECUTE_PENDING_ACTION
-    action = choice.choose_action(session, turn, Scope.of(session)).action if is_decided else None
+    action = choice.choose_action(session, turn, ActionScope.of(session)).action if is_decided else None
     sensitive = _find_sensitive_match(session, turn, list(_list_subjects(session, text, action)))
     required = sensitive is not None and turn.config(session, REQUIRE_APPROVAL_FOR_SENSITIVE_ACTIONS)
     return Assessment(text, sensitive, required, _is_approved(session, action))
 
 
-def _list_subjects(session: Session, text: str, action: Action | None) -> Iterator[tuple[str, str]]:
+def _list_subjects(session: Session, text: str, action: ProposedAction | None) -> Iterator[tuple[str, str]]:
     """(name, text) of all that is tested: the message, the action that a yes would run, and the requested tool."""
     # A long text is tested in overlapping pieces, so that padding cannot hide a word.
     for start in range(0, len(text), MAX_INPUT // 2):
@@ -231,7 +231,7 @@ def _find_sensitive_match(session: Session, turn: Turn, subjects: list[tuple[str
     return None
 
 
-def _is_approved(session: Session, action: Action | None) -> bool:
+def _is_approved(session: Session, action: ProposedAction | None) -> bool:
     """True when a param of this request approves, or the context has an approval of this action and time."""
     sent: Any = session.user_input_params
     if truthy(sent.get("approval_granted")) or truthy(sent.get("approvalGranted")):
@@ -244,7 +244,7 @@ def _is_approved(session: Session, action: Action | None) -> bool:
     return covers_action and _covers_turn(session, approval.get("turn"), action)
 
 
-def _covers_turn(session: Session, turn_no: Any, action: Action | None) -> bool:
+def _covers_turn(session: Session, turn_no: Any, action: ProposedAction | None) -> bool:
     """True when the approval belongs to the time when this action was open; without an action, to this turn."""
     if turn_no is None:
         return True

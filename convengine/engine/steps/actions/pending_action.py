@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from convengine.engine.pending_actions import choice, record
-from convengine.engine.pending_actions.choice import Action, Scope
+from convengine.engine.pending_actions.choice import ActionScope, ProposedAction
 from convengine.engine.pending_actions.record import LIVE, ORDINAL, RECORD, Record
 from convengine.engine.pipeline.step import Continue, Step
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES, ActionValueError
@@ -13,7 +13,7 @@ from convengine.engine.rules.actions.set_task import build_unknown_task_error, p
 from convengine.engine.rules.task_runs import (
     ALREADY_CLAIMED,
     ClaimedRun,
-    Outcome,
+    TaskOutcome,
     TaskReference,
     run_claimed,
     run_methods,
@@ -129,16 +129,16 @@ def _find_hold_reason(session: Session, decision: PolicyDecision) -> str | None:
     return f"RUNTIME_STATUS_{current.status.value}" if current and current.status in record.FINAL else "RULE"
 
 
-def _find_decided_scope(session: Session) -> Scope:
+def _find_decided_scope(session: Session) -> ActionScope:
     """The intent and state in which the user decided, even if a rule has moved the dialogue since."""
     current = record.read_record(session)
     if current and session.turn_no in (current.in_progress_turn, current.rejected_turn):
         intent, _, state = current.scope.partition("|")
-        return Scope(intent, state)
-    return Scope.of(session)
+        return ActionScope(intent, state)
+    return ActionScope.of(session)
 
 
-def _reject_action(session: Session, turn: Turn, action: Action, current: Record | None) -> Session:
+def _reject_action(session: Session, turn: Turn, action: ProposedAction, current: Record | None) -> Session:
     """Drop the refused action. One that has run already is not rejected."""
     if current and current.status is ActionStatus.EXECUTED:
         return _skip_action(session, turn, _REJECT, current, "RUNTIME_STATUS_EXECUTED", actionKey=action.key)
@@ -152,14 +152,14 @@ def _reject_action(session: Session, turn: Turn, action: Action, current: Record
     return session
 
 
-def _execute_action(session: Session, turn: Turn, action: Action, current: Record) -> Session:
+def _execute_action(session: Session, turn: Turn, action: ProposedAction, current: Record) -> Session:
     """Run the action once, or say why it does not run."""
     started = turn.ports.clock.elapsed_ms()
     try:
         run = run_once(session, turn, action, current)
     except NotRunnable as error:
         now = turn.ports.clock.now().isoformat()
-        outcome = Outcome(ActionStatus.FAILED, (), (), now, error.reason, error.message)
+        outcome = TaskOutcome(ActionStatus.FAILED, (), (), now, error.reason, error.message)
         return _apply_outcome(session, turn, action, current, outcome, {})
     if run.outcome is None:
         # If it expired, another yes would open it again, and what may have run would run twice.
@@ -176,7 +176,12 @@ def _execute_action(session: Session, turn: Turn, action: Action, current: Recor
 
 
 def _apply_outcome(
-    session: Session, turn: Turn, action: Action, current: Record, outcome: Outcome, run_details: Mapping[str, Json]
+    session: Session,
+    turn: Turn,
+    action: ProposedAction,
+    current: Record,
+    outcome: TaskOutcome,
+    run_details: Mapping[str, Json],
 ) -> Session:
     """The session after the run, with the events: the record's result, then the changes of the task.
 
@@ -234,7 +239,7 @@ class NotRunnable(Exception):
         self.message = message
 
 
-def run_once(session: Session, turn: Turn, action: Action, record: Record) -> ClaimedRun:
+def run_once(session: Session, turn: Turn, action: ProposedAction, record: Record) -> ClaimedRun:
     """Claim, run, store the outcome. If an earlier turn claimed it, return its stored outcome and run nothing.
 
     Raises NotRunnable, and ConversationPersistFailed if claim or outcome cannot be stored.
@@ -248,7 +253,7 @@ def run_once(session: Session, turn: Turn, action: Action, record: Record) -> Cl
     return run_claimed(turn, claim, reference, lambda: _run_methods(session, turn, action, record, reference, methods))
 
 
-def resolve_reference(turn: Turn, action: Action) -> tuple[TaskReference, tuple[str, ...]]:
+def resolve_reference(turn: Turn, action: ProposedAction) -> tuple[TaskReference, tuple[str, ...]]:
     """The registered task of a reference and its methods. Raises NotRunnable."""
     try:
         reference = parse(action.reference)
@@ -266,8 +271,13 @@ def resolve_reference(turn: Turn, action: Action) -> tuple[TaskReference, tuple[
 
 
 def _run_methods(
-    session: Session, turn: Turn, action: Action, record: Record, reference: TaskReference, methods: Sequence[str]
-) -> Outcome:
+    session: Session,
+    turn: Turn,
+    action: ProposedAction,
+    record: Record,
+    reference: TaskReference,
+    methods: Sequence[str],
+) -> TaskOutcome:
     """Run the methods of the task in order, each with the time limit and its own idempotency key."""
     limit, key = turn.config(session, ACTION_TIMEOUT_MS, action.key), f"{session.conversation_id}:{record.nonce}"
 

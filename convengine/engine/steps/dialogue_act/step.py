@@ -26,7 +26,7 @@ from convengine.engine.forms.store_reading import (
     has_reading_prompt_elsewhere,
 )
 from convengine.engine.forms.user_answer import corrects_value
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.pipeline.step import Continue, Step
@@ -239,7 +239,7 @@ def ask_act(session: Session, turn: Turn) -> ModelAct | None:
     return _report_no_answer(session, turn, reply.error.message, reply.error.name)
 
 
-def _build_question(session: Session, turn: Turn, rewriting: bool) -> Question:
+def _build_question(session: Session, turn: Turn, rewriting: bool) -> ModelQuestion:
     """The question to the model. Raises ConvEngineError for a prompt that cannot be filled."""
     system, user, schema = _REWRITING if rewriting else _PLAIN
     system_prompt, answer_schema = turn.config(session, system), turn.config(session, schema)
@@ -247,7 +247,7 @@ def _build_question(session: Session, turn: Turn, rewriting: bool) -> Question:
         system_prompt, answer_schema = f"{system_prompt}\n{SCORING}", _add_scores(answer_schema)
     prompts = fill_prompts(session, turn, system=system_prompt, user=turn.config(session, user), selected=user.name)
     # Lenient: an answer in prose is used as it is, because the patterns have an act already.
-    return Question(
+    return ModelQuestion(
         "DIALOGUE_ACT",
         prompts.system,
         prompts.user,

@@ -9,7 +9,7 @@ from convengine.engine.forms.message import describe_situation
 from convengine.engine.forms.session_form import set_form_facts
 from convengine.engine.forms.settings import ON_LLM_ERROR
 from convengine.engine.forms.single_field import read_value
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.select import decide_template
 from convengine.engine.steps.forms.stages import (
@@ -105,7 +105,7 @@ def read_by_model(
     return ModelReading(session.evolve(last_llm_output=reply.value, last_llm_stage=PURPOSE), sanitised)
 
 
-def _build_question(session: Session, turn: Turn, template: PromptTemplate, form: Form) -> Question:
+def _build_question(session: Session, turn: Turn, template: PromptTemplate, form: Form) -> ModelQuestion:
     """The question to the model: the template's prompts, and the form's schema without its demands."""
     asked_field = DialogueState.of(session).asked_field
     question = to_spoken_text(session.last_assistant) if asked_field else ""
@@ -120,7 +120,7 @@ def _build_question(session: Session, turn: Turn, template: PromptTemplate, form
         **{name: value for name, value in names.items() if name not in session.context},
     )
     schema = make_optional(form.schema)
-    return Question(
+    return ModelQuestion(
         PURPOSE,
         prompts.system,
         prompts.user,

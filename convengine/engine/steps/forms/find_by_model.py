@@ -13,7 +13,7 @@ from convengine.engine.forms.form import Field, Form, is_meaningful
 from convengine.engine.forms.message import MOST_CHARACTERS, describe_situation, find_asked_path, understand_message
 from convengine.engine.forms.session_form import list_held
 from convengine.engine.forms.single_field import read_value
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.steps.forms.ask_model import PURPOSE
 from convengine.engine.steps.forms.moves_by_model import (
     MODEL,
@@ -37,10 +37,10 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.free_text import RELATION
 from convengine.engine.understanding.kinds.days import find_now
 from convengine.engine.understanding.long_texts import is_long_text
-from convengine.engine.understanding.reading import Doubt, Offered, Reading, Refused, Taken
+from convengine.engine.understanding.reading import Doubt, Offered, Reading, RefusedText, Taken
 from convengine.json_value import Json
 
-_Item = TypeVar("_Item", Taken, Offered, Refused)
+_Item = TypeVar("_Item", Taken, Offered, RefusedText)
 #: Fewer words of a long text, and of a message that begins a form, have no values that the tables miss.
 _FEWEST_WORDS, _FEWEST_WORDS_OF_OPENER = 5, 9
 #: A reason to drop words of the model, besides those of `find_words`: the field does not take them.
@@ -151,7 +151,7 @@ def _leaves_open(
 
 def _build_question(
     session: Session, turn: Turn, row: OutputSchema, form: Form, doubted: Mapping[str, Sequence[Json]]
-) -> Question:
+) -> ModelQuestion:
     """The question to the model: the message, the form's fields, and the values in doubt by field."""
     asked_path, held = find_asked_path(session, turn, row, form), list_held(session, form)
     situation = describe_situation(session, turn, form)
@@ -174,7 +174,7 @@ def _build_question(
         "properties": {"fields": {"type": "object", "properties": properties}, "moves": MOVES_SCHEMA},
     }
     prompt = json.dumps(user, ensure_ascii=False, default=str)
-    return Question(
+    return ModelQuestion(
         PURPOSE,
         _SYSTEM,
         prompt,
@@ -245,7 +245,7 @@ def _read_entry(entry: Json) -> tuple[str, str]:
 
 def _read_finding(
     session: Session, turn: Turn, form: Form, finding: _ModelValue, candidates: Sequence[Json]
-) -> Taken | Offered | Refused | None:
+) -> Taken | Offered | RefusedText | None:
     """The value of the words, read as an answer to the question of their field; else of what they mean.
 
     The meaning is only offered, unless the tables offer it, too (`candidates`).
@@ -268,9 +268,9 @@ def _list_values(items: Iterable[Taken | Offered]) -> list[Json]:
     return [item.value for item in items]
 
 
-def _add(reading: Reading, result: Taken | Offered | Refused) -> Reading:
+def _add(reading: Reading, result: Taken | Offered | RefusedText) -> Reading:
     """The reading with one more value, instead of what it had for that field. A refusal takes nothing from it."""
-    if isinstance(result, Refused):
+    if isinstance(result, RefusedText):
         is_known = result.field in (*reading.fields, *_list_doubted(reading))
         return reading if is_known else replace(reading, refused=(*reading.refused, result))
     rest = replace(

@@ -17,7 +17,7 @@ from convengine.engine.clarification.agent_answer import (
     read_answer,
 )
 from convengine.engine.errors import ConvEngineError
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.steps.intents.classifiers import choose_first_state
 from convengine.engine.steps.intents.enter_intent import enter_intent, find_first_state
@@ -134,12 +134,12 @@ def _ask_agent(session: Session, turn: Turn, *, may_stay: bool) -> AgentResult:
     )
 
 
-def _build_agent_question(session: Session, turn: Turn) -> Question:
+def _build_agent_question(session: Session, turn: Turn) -> ModelQuestion:
     """The question to the model. Raises ConvEngineError for a prompt that cannot be filled."""
     system, user = turn.config(session, SYSTEM_PROMPT), turn.config(session, USER_PROMPT)
     prompts = fill_prompts(session, turn, system=system, user=user, selected=AGENT_FAMILY)
     prompt_texts = {"systemPrompt": prompts.system, "userPrompt": prompts.user}
-    return Question(
+    return ModelQuestion(
         _STAGE,
         prompts.system,
         prompts.user,

@@ -2,7 +2,7 @@
 
 from convengine.engine.clarification.agent_answer import AGENT_FAMILY
 from convengine.engine.turn.enums import ClassifierType
-from convengine.engine.turn.live_settings import Unreadable, ValueKind, boolean, decimal, declare, text_list
+from convengine.engine.turn.live_settings import UnreadableSetting, ValueKind, boolean, decimal, declare, text_list
 
 RESOLUTION_FAMILY = "IntentResolutionStep"
 CLASSIFIER_FAMILY = "ClassifierIntentResolver"
@@ -46,7 +46,7 @@ def _match_types() -> ValueKind[tuple[str, ...]]:
         groups = tuple("+".join(word.strip() for word in group.split("+")) for group in entries.read(text))
         words = [word for group in groups for word in group.split("+")]
         if any(ClassifierType.read(word) is None for word in words) or len({*words}) < len(words):
-            raise Unreadable(f"must name each match type at most once, for example {', '.join(DEFAULT_ORDER)}.")
+            raise UnreadableSetting(f"must name each match type at most once, for example {', '.join(DEFAULT_ORDER)}.")
         return groups
 
     return ValueKind("list", read)

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from convengine.engine.llm.ask import Question, Reply, ask
+from convengine.engine.llm.ask import ModelQuestion, Reply, ask
 from convengine.engine.llm.reply import read_confidence
 from convengine.engine.pipeline.step import Continue, Outcome, Step, Stop
 from convengine.engine.rules.patterns import compile_pattern
@@ -222,7 +222,7 @@ def judge_policies(session: Session, turn: Turn) -> ModelJudgement:
             continue
         # Quoted as JSON, so that no message can end its own quotation.
         user = f"The rule forbids: {row.pattern}\n\nThe message: {dumps(session.user_text or '')}"
-        reply = ask(session, turn, Question("POLICY", _SYSTEM, user, json_schema=_SCHEMA, lenient=True))
+        reply = ask(session, turn, ModelQuestion("POLICY", _SYSTEM, user, json_schema=_SCHEMA, lenient=True))
         candidate = _judge_row(session, turn, row, reply)
         candidates.append(candidate)
         if candidate.matched:

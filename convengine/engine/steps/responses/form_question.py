@@ -35,7 +35,7 @@ from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.say import say_value
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.span import RefusalReason
 
 #: Kinds of values that are stored otherwise than people say them.
 _SPOKEN = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION, Kind.CHOICE, Kind.PHONE)
@@ -190,11 +190,11 @@ def _find_known_part(session: Session, field: Field) -> str:
 def _find_refused_part(refusal: RefusedValue, kind: Kind) -> str:
     """The part of a refused value that is known: its hour or day, its week, or its date or time; else blank."""
     data = refusal.data
-    if refusal.reason == Reason.OUT_OF_BOUNDS and kind in (Kind.TIME, Kind.DATE):
+    if refusal.reason == RefusalReason.OUT_OF_BOUNDS and kind in (Kind.TIME, Kind.DATE):
         return str(data.get("value") or "")  # "6 in the morning", then "7"; "7.8.2062", then "sorry, 2022"
-    if refusal.reason == Reason.DAY_MISSING and "from" in data and kind is Kind.DATE:
+    if refusal.reason == RefusalReason.DAY_MISSING and "from" in data and kind is Kind.DATE:
         return f"{data['from']}..{data['to']}"  # "Next week", then "Wednesday"
-    if refusal.reason in (Reason.TIME_MISSING, Reason.DATE_MISSING):
+    if refusal.reason in (RefusalReason.TIME_MISSING, RefusalReason.DATE_MISSING):
         return str(data.get("date") or data.get("time") or "")
     return ""
 

@@ -40,11 +40,17 @@ from convengine.engine.understanding.kinds.days import find_now
 from convengine.engine.understanding.language import find_language
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.say import say_value
-from convengine.engine.understanding.span import Reason
+from convengine.engine.understanding.span import RefusalReason
 from convengine.json_value import Json
 
 #: Reasons that refuse a value which was surely meant for its field.
-SURE_REFUSALS = (Reason.OUT_OF_BOUNDS, Reason.INVALID_DATE, Reason.INVALID_TIME, Reason.WEEKDAY_MISMATCH, NOT_ALLOWED)
+SURE_REFUSALS = (
+    RefusalReason.OUT_OF_BOUNDS,
+    RefusalReason.INVALID_DATE,
+    RefusalReason.INVALID_TIME,
+    RefusalReason.WEEKDAY_MISMATCH,
+    NOT_ALLOWED,
+)
 
 
 def asks_for_all(session: Session, turn: Turn, form: Form) -> bool:
@@ -207,7 +213,7 @@ class FormQuestion:
         """Which of the offered values is meant, once more; blank for none."""
         offered = () if self.field.spec.options else self._state.listed_options
         data: dict[str, Json] = {"candidates": offered}
-        return write_refusal(self.field, "", Reason.AMBIGUOUS, data, self._locale) if offered else ""
+        return write_refusal(self.field, "", RefusalReason.AMBIGUOUS, data, self._locale) if offered else ""
 
     def _list_other_refusals(self) -> list[str]:
         """Why values of fields that are not asked for now were refused."""

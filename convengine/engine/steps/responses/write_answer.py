@@ -12,7 +12,7 @@ from convengine.engine.clarification.stages import (
 )
 from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured
 from convengine.engine.forms.asking import read_text_setting
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
 from convengine.engine.prompts.select import choose_template, decide_template
@@ -93,7 +93,7 @@ def derive_payload(row: Response, session: Session, turn: Turn) -> Payload | Non
     return JsonPayload(reply.value) if form == OutputFormat.JSON else TextPayload(reply.text.strip())
 
 
-def _build_question(row: Response, template: PromptTemplate, session: Session, turn: Turn) -> Question:
+def _build_question(row: Response, template: PromptTemplate, session: Session, turn: Turn) -> ModelQuestion:
     """The question to the model: the template's prompts, the hints, and the row's schema for JSON.
 
     Raises the errors of the prompt.
@@ -118,7 +118,7 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
     context = session.context
     if form := session.resolved_schema:
         context = {**context, "jsonSchema": form.json_schema, "schemaJson": collect_schema_values(session)}
-    return Question(
+    return ModelQuestion(
         "RESPONSE_JSON" if is_json else "RESPONSE_TEXT",
         prompts.system,
         prompts.user_with_hint,

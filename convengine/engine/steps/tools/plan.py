@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from convengine.engine.errors import ConvEngineError, PromptRenderFailed, UnresolvedPromptVariable
 from convengine.engine.forms.schema_validator import get_validator
-from convengine.engine.llm.ask import Question, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.prompts.fill import FilledPrompts, fill_prompts
 from convengine.engine.steps.tools.observations import Observation, compact_observations
 from convengine.engine.steps.tools.settings import (
@@ -71,7 +71,7 @@ _READABLE: Mapping[str, Json] = {
 
 
 @dataclass(frozen=True)
-class Plan:
+class ToolPlan:
     """One step: call a tool, or answer. A `reason` says why the answer is the text of a setting."""
 
     action: str
@@ -88,7 +88,7 @@ class Plan:
 
 
 #: The step for a reply that is not a plan.
-_UNREADABLE = Plan(ANSWER, reason="PLAN_UNREADABLE")
+_UNREADABLE = ToolPlan(ANSWER, reason="PLAN_UNREADABLE")
 
 
 class PlannerFailed(Exception):
@@ -135,7 +135,7 @@ def describe_tools(prompts: Prompts, tools: Sequence[rows.Tool], turn: Turn) -> 
     ]
 
 
-def ask_next_step(session: Session, turn: Turn, tools: Sequence[rows.Tool], seen: Sequence[Observation]) -> Plan:
+def ask_next_step(session: Session, turn: Turn, tools: Sequence[rows.Tool], seen: Sequence[Observation]) -> ToolPlan:
     """Ask for the planner's next step. A reply that is no plan gives an answer with the reason.
 
     Raises PlannerFailed, or with ON_PLANNER_ERROR = FAIL the error of the turn.
@@ -176,7 +176,7 @@ def _build_failure(session: Session, turn: Turn, error: ConvEngineError) -> Exce
 
 def _build_question(
     prompts: Prompts, texts: FilledPrompts, seen: Sequence[Observation], shown: Sequence[Json]
-) -> Question:
+) -> ModelQuestion:
     """The question to the model. `shown` is what the prompt has of the observations `seen`."""
     audit_payload = {
         "templateFromCeConfig (McpPlanner)": f"{prompts.system}\n\n{prompts.user}",
@@ -188,7 +188,7 @@ def _build_question(
         "mcp_observations_raw_chars": len(dumps(list(seen))),
         "mcp_observations_final_chars": len(dumps(list(shown))),
     }
-    return Question(
+    return ModelQuestion(
         "MCP_PLAN",
         texts.system,
         texts.user,
@@ -237,7 +237,7 @@ GROUP_SCHEMAS: Mapping[str, Json] = {
 }
 
 
-def read_plan(reply: Json) -> Plan:
+def read_plan(reply: Json) -> ToolPlan:
     """The step of a parsed reply. Unknown keys are ignored."""
     if not get_validator(_READABLE).is_valid(reply):
         return _UNREADABLE
@@ -246,9 +246,9 @@ def read_plan(reply: Json) -> Plan:
     if action == ANSWER:
         answer = reply.get("answer")
         text = "" if answer is None else answer if isinstance(answer, str) else dumps(answer)
-        return Plan(ANSWER, tool, {}, text, tag)
+        return ToolPlan(ANSWER, tool, {}, text, tag)
     if action != CALL_TOOL:
-        return Plan(ANSWER, operation_tag=tag, reason=ACTION_UNKNOWN)
+        return ToolPlan(ANSWER, operation_tag=tag, reason=ACTION_UNKNOWN)
     if tool is None:
-        return Plan(ANSWER, operation_tag=tag, reason="PLAN_WITHOUT_TOOL")
-    return Plan(CALL_TOOL, tool, reply.get("args") or {}, operation_tag=tag)
+        return ToolPlan(ANSWER, operation_tag=tag, reason="PLAN_WITHOUT_TOOL")
+    return ToolPlan(CALL_TOOL, tool, reply.get("args") or {}, operation_tag=tag)

@@ -18,8 +18,8 @@ from convengine.engine.steps.tools.plan import (
     FALLBACKS,
     RESTRICTED,
     START,
-    Plan,
     PlannerFailed,
+    ToolPlan,
     ask_next_step,
 )
 from convengine.engine.steps.tools.scope import find_obstacle, find_refusal
@@ -103,7 +103,7 @@ class _PlannerRun:
         else:
             self._call(plan, number)
 
-    def _accept_answer(self, plan: Plan) -> None:
+    def _accept_answer(self, plan: ToolPlan) -> None:
         """End the run with the planner's answer, or with the text of a setting if the plan has a reason."""
         answer = self._read_text(FALLBACKS[plan.reason]) if plan.reason else plan.answer
         if plan.reason == ACTION_UNKNOWN:
@@ -113,7 +113,7 @@ class _PlannerRun:
         why = {"reason": plan.reason, "tool_code": plan.tool_code} if plan.reason else {}
         self._turn.audit(self.session, MCP_FINAL_ANSWER, answer=answer, **why)
 
-    def _block(self, plan: Plan, fallback: Setting[str], reason: str) -> None:
+    def _block(self, plan: ToolPlan, fallback: Setting[str], reason: str) -> None:
         """End the run, because a check forbids the planned step."""
         self._turn.audit(
             self.session,
@@ -125,7 +125,7 @@ class _PlannerRun:
         )
         self._end("GUARDRAIL_BLOCKED_NEXT_TOOL", _BLOCKED, self._read_text(fallback), reason)
 
-    def _suppress_duplicate(self, plan: Plan) -> None:
+    def _suppress_duplicate(self, plan: ToolPlan) -> None:
         """End the run instead of a second equal call, with the latest summary of a tool if there is one."""
         answer = find_latest_summary(self._observations) or self._read_text(catalogue.MCP_FALLBACK_UNSAFE_STEP)
         self._end("ANSWER", "ANSWERED", answer)
@@ -138,7 +138,7 @@ class _PlannerRun:
             args=dict(plan.args),
         )
 
-    def _call(self, plan: Plan, number: int) -> None:
+    def _call(self, plan: ToolPlan, number: int) -> None:
         """Call the planned tool; if it cannot be called, the planner sees the reason."""
         session = self.session
         self._calls += 1
@@ -164,14 +164,14 @@ class _PlannerRun:
         else:
             self._observe_answer(plan, tool, self._ask_tool(plan, tool))
 
-    def _ask_tool(self, plan: Plan, tool: rows.Tool) -> ToolAnswer:
+    def _ask_tool(self, plan: ToolPlan, tool: rows.Tool) -> ToolAnswer:
         def ask() -> ToolAnswer:
             group, within_ms = resolve_group(tool.tool_group), max(int(self._remaining_ms()), 1)
             return call_tool(self.session, self._turn, tool, group, plan.args, within_ms)
 
         return ask() if tool.read_only else call_tool_once(self.session, self._turn, plan.tool_code, plan.call, ask)
 
-    def _observe_answer(self, plan: Plan, tool: rows.Tool, answer: ToolAnswer) -> None:
+    def _observe_answer(self, plan: ToolPlan, tool: rows.Tool, answer: ToolAnswer) -> None:
         """Record the answer of a tool, and let the planner see it, or end the run after an error (ON_TOOL_ERROR)."""
         if answer.error_type == INVALID_ARGS:
             self._refuse(plan, tool, INVALID_ARGS, answer.error_message or INVALID_ARGS)
@@ -193,7 +193,7 @@ class _PlannerRun:
         else:
             self._observe(plan, tool, {"error": answer.error_type, "message": answer.error_message})
 
-    def _refuse(self, plan: Plan, tool: rows.Tool | None, error: str, message: str) -> None:
+    def _refuse(self, plan: ToolPlan, tool: rows.Tool | None, error: str, message: str) -> None:
         """Nothing is called; the planner sees why, and may try again."""
         self._turn.audit(
             self.session,
@@ -228,7 +228,7 @@ class _PlannerRun:
             self._turn.ports.pace.wait(wait)
         return True
 
-    def _record_plan(self, plan: Plan) -> None:
+    def _record_plan(self, plan: ToolPlan) -> None:
         """Write the planned step to the params and the context."""
         self._last_step["lastAction"] = plan.action
         if plan.action == CALL_TOOL:
@@ -242,7 +242,7 @@ class _PlannerRun:
         if plan.operation_tag:
             self.session = self.session.with_values(ToolParams(mcp_operation_tag=plan.operation_tag))
 
-    def _observe(self, plan: Plan, tool: rows.Tool | None, result: Json) -> None:
+    def _observe(self, plan: ToolPlan, tool: rows.Tool | None, result: Json) -> None:
         """Add what the planner sees next: the result of a tool, or why there is none."""
         limit = self._turn.config(self.session, catalogue.OBSERVATION_MAX_BYTES)
         self._observations = bound_observations(
@@ -253,7 +253,7 @@ class _PlannerRun:
         params = ToolParams(mcp_observations=self._observations, mcp_tool_group=group, mcp_status="TOOL_RESULT")
         self._write(params, _IN_PROGRESS, observations=self._observations)
 
-    def _record_error(self, plan: Plan, tool: rows.Tool, message: str, error: str) -> None:
+    def _record_error(self, plan: ToolPlan, tool: rows.Tool, message: str, error: str) -> None:
         """Write the error of a tool to the params and the context, and record it."""
         self._last_step["lastToolGroup"] = tool.tool_group
         described = {

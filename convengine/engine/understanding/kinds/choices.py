@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.grammar import Chart, Grammar, GrammarPhrase
 from convengine.engine.understanding.kinds.find import find_telling_words
 from convengine.engine.understanding.kinds.option_index import (
     JOINTS,
@@ -52,7 +52,7 @@ class ChoiceFinder:
             own = cover(spans)
             spans += _find_alike(chart, index, small | own | known)
             spans += [
-                Span(Sort.OPTION, start, end, Phrase(PLACE, {"place": position}), True, index.name)
+                Span(Sort.OPTION, start, end, GrammarPhrase(PLACE, {"place": position}), True, index.name)
                 for start, end, position in places
                 if own.isdisjoint(range(start, end))
             ]
@@ -119,7 +119,7 @@ def _mark_telling(chart: Chart, span: Span, telling: Collection[str]) -> Span:
     forms = {*keys, *(stem(key, chart.grammar) for key in keys)}
     if not any(form in telling for form in forms):
         return span
-    return replace(span, phrase=Phrase(TELLING, span.phrase.slots), is_weak=False)
+    return replace(span, phrase=GrammarPhrase(TELLING, span.phrase.slots), is_weak=False)
 
 
 def _doubt_rivals(spans: Sequence[Span]) -> Iterator[Span]:
@@ -131,7 +131,7 @@ def _doubt_rivals(spans: Sequence[Span]) -> Iterator[Span]:
 
 
 def _make_span(index: OptionIndex, start: int, end: int, places: Collection[int], means: str, *, weak: bool) -> Span:
-    return Span(Sort.OPTION, start, end, Phrase(means, {"places": tuple(sorted(places))}), weak, index.name)
+    return Span(Sort.OPTION, start, end, GrammarPhrase(means, {"places": tuple(sorted(places))}), weak, index.name)
 
 
 def _find_spellings(chart: Chart, index: OptionIndex) -> list[Span]:

@@ -12,7 +12,7 @@ from convengine.engine.understanding.kinds.day_phrases import read_days
 from convengine.engine.understanding.kinds.days import find_instant, find_now, make_context, refuse_bounds
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.kinds.zones import ZONE, find_zone, move_start, split_zoned
-from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Sort, Span, choose_among, refuse
 
 
 class ClockFinder:
@@ -38,7 +38,7 @@ class ClockFinder:
         if times.moment:
             times = _count_from_now(times.moment, now, is_meant=is_meant)
         if not times.minutes:
-            return refuse(Reason.TIME_MISSING, hours=list(times.hours)) if times.hours else None
+            return refuse(RefusalReason.TIME_MISSING, hours=list(times.hours)) if times.hours else None
         times = prefer_known_half(times, situation.known_part)
         if (held := read_time_bound(situation.held.get(spec.name))) is not None and not situation.known_part:
             times = prefer_nearest(times, held)

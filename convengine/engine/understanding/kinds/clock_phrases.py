@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 
-from convengine.engine.understanding.grammar import Phrase
+from convengine.engine.understanding.grammar import GrammarPhrase
 from convengine.engine.understanding.kinds.lengths import count_seconds, read_parts
-from convengine.engine.understanding.span import Reason, Resolved, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, refuse
 from convengine.json_value import Json
 
 Slots = Mapping[str, Json]
@@ -37,7 +37,7 @@ class Times:
     refusal: Resolved | None = None
 
 
-def read_times(phrase: Phrase, now: datetime, held: int | None = None) -> Times:
+def read_times(phrase: GrammarPhrase, now: datetime, held: int | None = None) -> Times:
     """The times that a phrase of the sort CLOCK may mean. `held`: what the field holds, in minutes.
 
     `now` has its zone.
@@ -72,7 +72,7 @@ def narrow_times(times: Times, hours: tuple[int, ...]) -> Times:
     )
     if not inside and DAY in times.minutes:
         inside = (DAY,)  # "Midnight tonight" is the end of the day.
-    return Times(inside) if inside else Times(refusal=refuse(Reason.INVALID_TIME))
+    return Times(inside) if inside else Times(refusal=refuse(RefusalReason.INVALID_TIME))
 
 
 def is_within(hour: int, first: int, last: int) -> bool:
@@ -105,7 +105,7 @@ def _read_past(slots: Slots) -> Times:
     minutes = next((slots[name] for name in _MINUTES if name in slots), 0)
     hour = slots["hour_of"]
     if hour > 24 or minutes >= HOUR:
-        return Times(refusal=refuse(Reason.INVALID_TIME))
+        return Times(refusal=refuse(RefusalReason.INVALID_TIME))
     base = hour % 24 * HOUR + minutes * slots.get("sign", 1) + slots.get("offset", 0)
     both = (base % DAY, (base + HALF_DAY) % DAY) if 0 < hour <= 12 else (base % DAY,)
     return Times(tuple(dict.fromkeys(both)))
@@ -124,7 +124,7 @@ def _read_shifted(slots: Slots) -> Times:
 def _list_times(hour: int, minute: int) -> Times:
     """The time; both halves of the day for an hour up to 12 that does not say which."""
     if minute >= HOUR or hour > 24 or (hour == 24 and minute):
-        return Times(refusal=refuse(Reason.INVALID_TIME))
+        return Times(refusal=refuse(RefusalReason.INVALID_TIME))
     if hour == 24:
         return Times((DAY,))
     if hour > 12 or hour == 0:

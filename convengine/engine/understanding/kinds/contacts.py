@@ -5,10 +5,10 @@ from functools import lru_cache
 
 from convengine.engine.rules.patterns import compile_pattern
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Match, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarMatch, GrammarPhrase
 from convengine.engine.understanding.kinds.ibans import IBAN_LENGTHS, LONGEST_IBAN, check_iban
 from convengine.engine.understanding.language import MANY_COUNTRIES, find_country, get_countries
-from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Sort, Span, accept, refuse
 from convengine.engine.understanding.words import Word
 
 #: Signs inside a phone number.
@@ -49,11 +49,13 @@ class PhoneFinder:
                 end, text = at, ""  # "Oh seven seven double oh"
                 while match := chart.match_longest("spoken_digit", end):
                     value, end = match.value, match.end
-                    text += str(next(iter(value.slots.values()))) * 2 if isinstance(value, Phrase) else str(value)
+                    text += (
+                        str(next(iter(value.slots.values()))) * 2 if isinstance(value, GrammarPhrase) else str(value)
+                    )
                 digits = text if len(text) >= _FEWEST_SPOKEN_DIGITS else ""
             if _FEWEST_ASKED_DIGITS <= len(digits) <= _MOST_PHONE_DIGITS:
                 is_weak = len(digits) < _FEWEST_STRONG_DIGITS
-                spans.append(Span(Sort.PHONE, at, end, Phrase("phone", {"text": text}), is_weak))
+                spans.append(Span(Sort.PHONE, at, end, GrammarPhrase("phone", {"text": text}), is_weak))
             at = max(end, at + 1)
         return spans
 
@@ -68,7 +70,9 @@ class PhoneFinder:
         is_written = text.lstrip("(").startswith(("+", "00"))
         if not resolved.is_value:
             is_long = sum(map(str.isdecimal, text)) > _MOST_NATIONAL_DIGITS
-            is_strange = resolved.reason is Reason.INVALID_PHONE or (resolved.reason is Reason.TOO_LONG and not is_long)
+            is_strange = resolved.reason is RefusalReason.INVALID_PHONE or (
+                resolved.reason is RefusalReason.TOO_LONG and not is_long
+            )
             is_strange = is_strange and not (is_written or spec.country)
             return None if not is_meant else accept(text.strip(), "country") if is_strange else resolved
         is_sure = is_written or spec.country or not resolved.value.startswith("+")
@@ -105,8 +109,8 @@ def check_phone(text: str, country: str) -> Resolved:
     plain = f"+{plain[2:]}" if plain.startswith("00") else plain
     if not country and not plain.startswith("+"):
         if len(digits) < _FEWEST_PHONE_DIGITS:
-            return refuse(Reason.TOO_SHORT)
-        return refuse(Reason.TOO_LONG) if len(digits) > 15 else accept(digits)
+            return refuse(RefusalReason.TOO_SHORT)
+        return refuse(RefusalReason.TOO_LONG) if len(digits) > 15 else accept(digits)
     if not plain.startswith("+") and len(digits) > 10:
         import phonenumbers
 
@@ -127,17 +131,19 @@ def _check_with_library(text: str, country: str) -> Resolved:
         kinds = phonenumbers.NumberParseException
         is_short = problem.error_type in (kinds.TOO_SHORT_NSN, kinds.TOO_SHORT_AFTER_IDD, kinds.NOT_A_NUMBER)
         is_long = problem.error_type == kinds.TOO_LONG
-        return refuse(Reason.TOO_LONG if is_long else Reason.TOO_SHORT if is_short else Reason.INVALID_PHONE)
+        return refuse(
+            RefusalReason.TOO_LONG if is_long else RefusalReason.TOO_SHORT if is_short else RefusalReason.INVALID_PHONE
+        )
     written = phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
     if phonenumbers.is_valid_number(number) or _is_example(written):
         return accept(written)
     results, reason = phonenumbers.ValidationResult, phonenumbers.is_possible_number_with_reason(number)
     if reason == results.TOO_LONG:
-        return refuse(Reason.TOO_LONG)
+        return refuse(RefusalReason.TOO_LONG)
     size = len(str(number.national_number))
     is_short = reason in (results.TOO_SHORT, results.IS_POSSIBLE_LOCAL_ONLY) or size < 7
     is_short = is_short or (reason == results.INVALID_LENGTH and size < 9)
-    return refuse(Reason.TOO_SHORT if is_short else Reason.INVALID_PHONE)
+    return refuse(RefusalReason.TOO_SHORT if is_short else RefusalReason.INVALID_PHONE)
 
 
 def _is_example(written: str) -> bool:
@@ -174,7 +180,7 @@ def _find_email(chart: Chart, at: int) -> Span | None:
         end += 1
     while end > at + 1 and words[end - 1].key in _EMAIL_ENDS:
         end -= 1
-    return Span(Sort.EMAIL, start, end, Phrase("email", {"text": chart.quote(start, end)}))
+    return Span(Sort.EMAIL, start, end, GrammarPhrase("email", {"text": chart.quote(start, end)}))
 
 
 def _is_email_part(word: Word) -> bool:
@@ -193,7 +199,7 @@ def _find_spoken_email(chart: Chart, at: int) -> Span | None:
     for start in range(max(0, at - _MOST_SPOKEN_WORDS), at) if "." in domain else ():
         name_end, name = _read_spoken_name(chart, start)
         if name_end == at and not chart.words[start].is_glued:
-            return Span(Sort.EMAIL, start, end, Phrase("email", {"text": f"{name}@{domain}"}), is_weak=True)
+            return Span(Sort.EMAIL, start, end, GrammarPhrase("email", {"text": f"{name}@{domain}"}), is_weak=True)
     return None
 
 
@@ -209,16 +215,16 @@ def _read_spoken_name(chart: Chart, start: int) -> tuple[int, str]:
     return at, text
 
 
-def _find_joint(chart: Chart, at: int) -> Match | None:
+def _find_joint(chart: Chart, at: int) -> GrammarMatch | None:
     """What joins two words of an address: nothing or a sign without blanks, or the word for a sign.
 
     Returns None if they are not joined.
     """
     words = chart.words
     if at < len(words) and words[at].is_glued and not words[at].is_sign:
-        return Match(at, "")
+        return GrammarMatch(at, "")
     if at + 1 < len(words) and words[at].key in ".-_" and words[at].is_glued and words[at + 1].is_glued:
-        return Match(at + 1, words[at].key)
+        return GrammarMatch(at + 1, words[at].key)
     spoken = (*chart.match("dot_sign", at), *chart.match("name_sign", at))
     return max(spoken, key=lambda match: match.end, default=None)
 
@@ -232,7 +238,7 @@ def check_email(text: str) -> Resolved:
         # `.test` is reserved for tests, which is where it is used.
         return accept(validate_email(text, check_deliverability=False, test_environment=True).normalized)
     except EmailNotValidError:
-        return refuse(Reason.INVALID_EMAIL)
+        return refuse(RefusalReason.INVALID_EMAIL)
 
 
 class PostcodeFinder:
@@ -247,7 +253,7 @@ class PostcodeFinder:
         while at < len(chart.words):
             ends = [end for end in _list_code_ends(chart.words, at) if pattern.fits("".join(typed[at:end]))]
             if ends:
-                phrase = Phrase("postcode", {"text": chart.quote(at, ends[-1])})
+                phrase = GrammarPhrase("postcode", {"text": chart.quote(at, ends[-1])})
                 spans.append(Span(Sort.POSTCODE, at, ends[-1], phrase, is_weak=True))
             at = ends[-1] if ends else at + 1
         return spans
@@ -295,7 +301,7 @@ def check_postcode(text: str, country: str) -> Resolved:
         pattern = compile_pattern(str(rules["postcode"]), ignore_case=False)
         if pattern.fits(spelled) and (match := pattern.search(spelled)):
             return accept(str(rules.get("joint", " ")).join(group for group in match.groups() if group))
-    return refuse(Reason.INVALID_POSTCODE, country=country)
+    return refuse(RefusalReason.INVALID_POSTCODE, country=country)
 
 
 class IbanFinder:
@@ -309,7 +315,7 @@ class IbanFinder:
             end = _find_iban_end(chart.words, at)
             if end:
                 text = "".join(chart.text[word.start : word.end] for word in chart.words[at:end]).upper()
-                spans.append(Span(Sort.IBAN, at, end, Phrase("iban", {"text": text})))
+                spans.append(Span(Sort.IBAN, at, end, GrammarPhrase("iban", {"text": text})))
             at = end or at + 1
         return spans
 

@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.clock import format_minutes, prefer_known_half
 from convengine.engine.understanding.kinds.clock_phrases import DAY, HOUR, Times, narrow_times, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import read_moment_bound, read_time_bound
@@ -24,7 +24,7 @@ from convengine.engine.understanding.kinds.days import (
 )
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.kinds.zones import ZONE, find_zone, move_start, split_zoned
-from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Sort, Span, choose_among, refuse
 
 #: A moment knows no opening hours: within these, the half of the day is meant that the words leave open.
 _USUAL_HOURS = range(6, 21)
@@ -74,19 +74,19 @@ class MomentFinder:
         return replace(resolved, supplied=resolved.supplied | set(supplied))
 
 
-def _split(slots: Mapping[str, Any]) -> tuple[Phrase | None, Phrase | None]:
+def _split(slots: Mapping[str, Any]) -> tuple[GrammarPhrase | None, GrammarPhrase | None]:
     """The day and the time of a phrase; None for what it does not have."""
     day, clock = slots.get("date"), slots.get("clock") or slots.get("marked_clock")
     if clock:
         own_day, clock = split_zoned(clock)
         day = day or own_day
     elif "time" in slots:
-        clock = Phrase("time", {"time": slots["time"]})
-    return day or (Phrase("relative_day", slots) if "relative_day" in slots else None), clock
+        clock = GrammarPhrase("time", {"time": slots["time"]})
+    return day or (GrammarPhrase("relative_day", slots) if "relative_day" in slots else None), clock
 
 
 def _read_times(
-    slots: Mapping[str, Any], clock: Phrase | None, day: Phrase | None, now: datetime, held: int | None
+    slots: Mapping[str, Any], clock: GrammarPhrase | None, day: GrammarPhrase | None, now: datetime, held: int | None
 ) -> Times:
     """The times of the phrase, within the part of the day that it names."""
     times = read_times(clock, now, held) if clock else Times()
@@ -127,7 +127,7 @@ def _narrow(spec: FieldSpec, starts: list[datetime], times: Times, now: datetime
     meant = _prefer_usual(allowed, times)
     texts = [text for start in meant for text in list_offsets(start, zone)]
     if not texts:
-        return refuse(Reason.INVALID_TIME, time=meant[0].isoformat(timespec="minutes"))
+        return refuse(RefusalReason.INVALID_TIME, time=meant[0].isoformat(timespec="minutes"))
     has_half = len({start.time() for start in meant}) == len(times.minutes) or times.written is not None
     return choose_among(texts, *([] if has_half else ["half"]))
 
@@ -146,7 +146,9 @@ def list_offsets(start: datetime, zone: ZoneInfo | None) -> list[str]:
     return list(dict.fromkeys(moment.isoformat() for moment in real))
 
 
-def _refuse_half(day: Phrase | None, days: tuple[date, ...], times: Times, context: DayContext) -> Resolved | None:
+def _refuse_half(
+    day: GrammarPhrase | None, days: tuple[date, ...], times: Times, context: DayContext
+) -> Resolved | None:
     """Why a day or a time alone is no moment: the other half is missing, or the day is out of bounds.
 
     Returns None if neither is known.
@@ -156,8 +158,10 @@ def _refuse_half(day: Phrase | None, days: tuple[date, ...], times: Times, conte
         if not allowed and day:
             return narrow_days(day, days, context)
         hours = {"hours": list(times.hours)} if times.hours else {}
-        return refuse(Reason.TIME_MISSING, **({"date": allowed[0].isoformat()} if len(allowed) == 1 else {}), **hours)
+        return refuse(
+            RefusalReason.TIME_MISSING, **({"date": allowed[0].isoformat()} if len(allowed) == 1 else {}), **hours
+        )
     texts = {format_minutes(minute % DAY) for minute in times.minutes}
     if texts:
-        return refuse(Reason.DATE_MISSING, **({"time": texts.pop()} if len(texts) == 1 else {}))
-    return refuse(Reason.DATE_MISSING) if times.hours else None
+        return refuse(RefusalReason.DATE_MISSING, **({"time": texts.pop()} if len(texts) == 1 else {}))
+    return refuse(RefusalReason.DATE_MISSING) if times.hours else None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from convengine.engine.understanding.grammar import Phrase
+from convengine.engine.understanding.grammar import GrammarPhrase
 from convengine.engine.understanding.kinds.day_arithmetic import (
     DateBounds,
     add_units,
@@ -18,7 +18,7 @@ from convengine.engine.understanding.kinds.day_arithmetic import (
     find_weekday_before,
     make_date,
 )
-from convengine.engine.understanding.span import Reason, Resolved, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, refuse
 from convengine.json_value import Json
 
 Slots = Mapping[str, Json]
@@ -75,7 +75,7 @@ class DayContext:
         return tuple(likely)
 
 
-def read_days(phrase: Phrase, context: DayContext) -> Days:
+def read_days(phrase: GrammarPhrase, context: DayContext) -> Days:
     """The days that a phrase may mean, the most likely first; or why it means none.
 
     Returns None where it is no day here: "a week later" without a day that it follows.
@@ -83,16 +83,16 @@ def read_days(phrase: Phrase, context: DayContext) -> Days:
     try:
         return _MEANINGS[phrase.means](phrase.slots, context)
     except (OverflowError, ValueError):
-        return refuse(Reason.INVALID_DATE)
+        return refuse(RefusalReason.INVALID_DATE)
 
 
 def _refuse_period(first: date, last: date, context: DayContext) -> Resolved:
     first = max(first, context.today) if last >= context.today else first
-    return refuse(Reason.DAY_MISSING, **{"from": first.isoformat(), "to": last.isoformat()})
+    return refuse(RefusalReason.DAY_MISSING, **{"from": first.isoformat(), "to": last.isoformat()})
 
 
 def _refuse_weekday(weekday: int, day: date) -> Resolved:
-    return refuse(Reason.WEEKDAY_MISMATCH, weekday=weekday, date=day.isoformat())
+    return refuse(RefusalReason.WEEKDAY_MISMATCH, weekday=weekday, date=day.isoformat())
 
 
 def _read_weekday(slots: Slots, context: DayContext) -> Days:
@@ -169,7 +169,7 @@ def _read_day_only(slots: Slots, context: DayContext) -> Days:
     base = context.held if context.held and context.held >= context.today else context.earlier or context.today
     days = _list_near_days(number, base, context)
     if not days:
-        return refuse(Reason.INVALID_DATE, day=number)
+        return refuse(RefusalReason.INVALID_DATE, day=number)
     if "weekday" in slots:
         fitting = [day for day in days if day.weekday() == slots["weekday"]]
         return context.choose(fitting) if fitting else _refuse_weekday(slots["weekday"], context.choose(days)[0])
@@ -183,7 +183,7 @@ def _read_day_only(slots: Slots, context: DayContext) -> Days:
 def _read_day_of_relative_month(slots: Slots, context: DayContext) -> Days:
     month = add_units(context.today.replace(day=1), slots["months"], "month")
     day = make_date(month.year, month.month, slots["ordinal"])
-    return (day,) if day else refuse(Reason.INVALID_DATE, day=slots["ordinal"], month=month.month)
+    return (day,) if day else refuse(RefusalReason.INVALID_DATE, day=slots["ordinal"], month=month.month)
 
 
 def _read_weekday_of_month(slots: Slots, context: DayContext) -> Days:
@@ -200,7 +200,7 @@ def _read_weekday_of_month(slots: Slots, context: DayContext) -> Days:
             first = find_weekday_after(month - timedelta(days=1), slots["weekday"])
             day = first + timedelta(days=7 * (slots["ordinal_word"] - 1))
         days += [day] if day.month == month.month else []
-    return context.choose(days) if days else refuse(Reason.INVALID_DATE)
+    return context.choose(days) if days else refuse(RefusalReason.INVALID_DATE)
 
 
 def _read_month_end(slots: Slots, context: DayContext) -> Days:
@@ -220,7 +220,7 @@ def _read_numeric(slots: Slots, context: DayContext) -> Days:
     elif order:
         possible = possible[:1]
     if not possible:
-        return refuse(Reason.INVALID_DATE, day=first, month=second)
+        return refuse(RefusalReason.INVALID_DATE, day=first, month=second)
     placed = [_place_day(slots, context, day, month) for day, month in possible]
     days = [day for item in placed if isinstance(item, tuple) for day in item]
     return tuple(dict.fromkeys(days)) or placed[0]
@@ -290,7 +290,7 @@ def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
     days = [candidate for year in years if (candidate := make_date(year, month, day))]
     has_year = not slots.keys().isdisjoint(YEARS)
     if not days:
-        return refuse(Reason.INVALID_DATE, day=day, month=month)
+        return refuse(RefusalReason.INVALID_DATE, day=day, month=month)
     chosen = tuple(days) if has_year else context.choose(days)
     if (weekday := slots.get("weekday")) is None:
         return chosen
@@ -303,7 +303,7 @@ def _find_year(slots: Slots, context: DayContext) -> int | None:
     year = next((slots[name] for name in YEARS if name in slots), None)
     if year is not None and "two_digits_3" in slots:  # "25 08 19 57"
         return int(slots["two_digits_3"]) * 100 + int(year)
-    if isinstance(year, Phrase):
+    if isinstance(year, GrammarPhrase):
         return sum(map(int, year.slots.values()))
     return context.today.year + int(year) if isinstance(year, str) else year
 
@@ -354,7 +354,7 @@ _MEANINGS: Mapping[str, Callable[[Slots, DayContext], Days]] = {
     "weekend": _read_weekend,
     "month_period": _read_month_period,
     # A day that the words name in a way that is not known here: "the Friday after my birthday".
-    "unknown": lambda slots, context: refuse(Reason.DAY_MISSING),
+    "unknown": lambda slots, context: refuse(RefusalReason.DAY_MISSING),
     # Words that look like a day: "for the second time", and the German "good morning", which has the word tomorrow.
     "no_day": lambda slots, context: None,
 }

@@ -8,7 +8,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.clock_phrases import list_starts, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, read_date_bound
 from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext, read_days
@@ -16,7 +16,7 @@ from convengine.engine.understanding.kinds.find import find_phrases, is_range, s
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Sort, Span, choose_among, refuse
 from convengine.engine.understanding.words import fold
 from convengine.json_value import Json
 
@@ -135,13 +135,13 @@ class DayFinder:
         return replace(narrow_days(phrase, days, context), is_doubtful=is_doubtful)
 
 
-def _is_vague(span: Span, phrase: Phrase) -> bool:
+def _is_vague(span: Span, phrase: GrammarPhrase) -> bool:
     """True for the "4." of "sie ist 4.", the "first" of "the first floor", and the "now" of "that's right now"."""
     is_vague = (phrase.means == "day_only" and span.is_weak) or "now" in phrase.slots
     return is_vague and holds(Principle.FULL_VALUES)
 
 
-def _move_days(days: tuple[date, ...], clock: Phrase, situation: Situation) -> tuple[date, ...]:
+def _move_days(days: tuple[date, ...], clock: GrammarPhrase, situation: Situation) -> tuple[date, ...]:
     """The days in the conversation's zone of a time that is said in another one."""
     zone = find_zone(clock)
     if zone is None:
@@ -156,7 +156,7 @@ def _tell(chart: Chart, span: Span, events: Sequence[int]) -> Span:
     for event in events:
         between = range(event + 1, span.start) if event < span.start else range(span.end, event)
         if len(between) <= _FAR and not any(chart.words[at].is_sign or _begins_other(chart, at) for at in between):
-            return replace(span, phrase=Phrase(span.phrase.means, {**span.phrase.slots, _TOLD: True}))
+            return replace(span, phrase=GrammarPhrase(span.phrase.means, {**span.phrase.slots, _TOLD: True}))
     return span
 
 
@@ -173,7 +173,7 @@ def _asks_for_past(spec: FieldSpec) -> bool:
     return not past.isdisjoint(fold(word) for word in (*spec.names, *spec.question))
 
 
-def _find_context(phrase: Phrase, spec: FieldSpec, situation: Situation) -> DayContext:
+def _find_context(phrase: GrammarPhrase, spec: FieldSpec, situation: Situation) -> DayContext:
     """The context for a phrase: what happened is over, and the last of two days follows the first."""
     context = make_context(spec, situation)
     if _TOLD in phrase.slots and not context.bounds.is_coming(context.today):
@@ -208,7 +208,7 @@ def _add_joined_days(chart: Chart, spans: Sequence[Span]) -> list[Span]:
             last = next((item for item in chart.match(Sort.DAY, at + 2) if item.value.means in _NAMING_MONTH), None)
             if last and (first := chart.match("day_number", at)):
                 days = [
-                    Span(Sort.DAY, at, at + 1, Phrase("day_only", {"day_number": first[0].value}), is_weak=True),
+                    Span(Sort.DAY, at, at + 1, GrammarPhrase("day_only", {"day_number": first[0].value}), is_weak=True),
                     Span(Sort.DAY, at + 2, last.end, last.value),
                 ]
                 spans = [*(span for span in spans if span.end <= at or span.start >= last.end), *days]
@@ -226,37 +226,37 @@ def _add_short_year(chart: Chart, span: Span) -> Span:
     if any(match.end > end + 1 for name in ("number", "marked_clock", "length") for match in chart.match(name, end)):
         return span
     slots = {**span.phrase.slots, "short_year": int(words[end].key)}
-    return replace(span, end=end + 1, phrase=Phrase(span.phrase.means, slots))
+    return replace(span, end=end + 1, phrase=GrammarPhrase(span.phrase.means, slots))
 
 
-def _is_far(phrase: Phrase, days: tuple[date, ...] | Resolved, context: DayContext) -> bool:
+def _is_far(phrase: GrammarPhrase, days: tuple[date, ...] | Resolved, context: DayContext) -> bool:
     """True where only a far day has the weekday that is said: is "Friday the 5th" one of next year, or an error?"""
     if not isinstance(days, tuple) or phrase.means != "day_only" or "weekday" not in phrase.slots:
         return False
     return abs((days[0] - context.today).days) > _NEAR
 
 
-def _looks_back(phrase: Phrase) -> bool:
+def _looks_back(phrase: GrammarPhrase) -> bool:
     """True for "yesterday", "two days ago", "last Friday"."""
     if phrase.means == "relative_day":
         return bool(phrase.slots["relative_day"] < 0)
     return phrase.means == "weekday_last" or (phrase.means == "relative" and phrase.slots.get("sign") == -1)
 
 
-def _borrow_month(first: Phrase, last: Phrase) -> Phrase:
+def _borrow_month(first: GrammarPhrase, last: GrammarPhrase) -> GrammarPhrase:
     """The phrase of a day without a month, with the month and year of another."""
     day = next(first.slots[name] for name in ("ordinal", "number_ordinal", "day_number") if name in first.slots)
     if last.means == "numeric" and "order" in last.slots:
-        return Phrase("numeric", {**last.slots, "two_digits": day})
+        return GrammarPhrase("numeric", {**last.slots, "two_digits": day})
     if last.means != "day_of_month":
         return first
     months = {key: value for key, value in last.slots.items() if key != "weekday"}
     if day > last.slots["month_day"]:  # "From the 28th to 2 December"
         months = {"month": (last.slots["month"] - 2) % 12 + 1}
-    return Phrase("day_of_month", {**months, "month_day": day})
+    return GrammarPhrase("day_of_month", {**months, "month_day": day})
 
 
-def narrow_days(phrase: Phrase, days: tuple[date, ...] | Resolved, context: DayContext) -> Resolved:
+def narrow_days(phrase: GrammarPhrase, days: tuple[date, ...] | Resolved, context: DayContext) -> Resolved:
     """The days within the bounds of a field; a refusal if there are none."""
     if isinstance(days, Resolved):
         return days
@@ -267,7 +267,7 @@ def narrow_days(phrase: Phrase, days: tuple[date, ...] | Resolved, context: DayC
     return choose_among([day.isoformat() for day in allowed], *list_supplied(phrase, allowed, context.today))
 
 
-def list_supplied(phrase: Phrase, days: Sequence[date], today: date) -> list[str]:
+def list_supplied(phrase: GrammarPhrase, days: Sequence[date], today: date) -> list[str]:
     """The parts of a day that the words do not say: the month of "the 5th", the year of "5 March" in autumn."""
     if phrase.means == "day_only":
         return ["month"]
@@ -281,4 +281,4 @@ def refuse_bounds(value: Json, first: Json, last: Json) -> Resolved:
     bounds = {
         key: item.isoformat() if isinstance(item, date) else item for key, item in named.items() if item is not None
     }
-    return refuse(Reason.OUT_OF_BOUNDS, value=value, **bounds)
+    return refuse(RefusalReason.OUT_OF_BOUNDS, value=value, **bounds)

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 
-from convengine.engine.understanding.grammar import Chart, Match, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarMatch, GrammarPhrase
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.words import Word
 
@@ -50,7 +50,7 @@ def find_phrases(chart: Chart, sort: Sort) -> Sequence[Span]:
     ]
 
 
-def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, Match]]:
+def _list_longest(chart: Chart, sort: Sort) -> Iterator[tuple[int, GrammarMatch]]:
     """The longest phrase at each word that reaches further than those before; none that splits a number."""
     last = 0
     for start in range(len(chart.words)):
@@ -97,11 +97,11 @@ def _is_joined(words: Sequence[Word], first: int, last: int) -> bool:
     return words[first + 1].key in _JOINTS or (words[first + 1].key == "-" and is_short)
 
 
-def is_weak(chart: Chart, start: int, end: int, phrase: Phrase) -> bool:
+def is_weak(chart: Chart, start: int, end: int, phrase: GrammarPhrase) -> bool:
     """True for a phrase that the tables call weak, unless its outer phrase is `strong`, and for a word with a slip."""
     if chart.is_mended(start, end):
         return True
-    inner = (value for value in phrase.slots.values() if isinstance(value, Phrase))
+    inner = (value for value in phrase.slots.values() if isinstance(value, GrammarPhrase))
     return not phrase.slots.get("strong") and bool(
         phrase.slots.get("weak") or any(item.slots.get("weak") and len(phrase.slots) == 1 for item in inner)
     )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.grammar import Chart, Grammar, GrammarPhrase
 from convengine.engine.understanding.span import Sort, Span
 from convengine.engine.understanding.stems import stem
 from convengine.engine.understanding.words import fold
@@ -34,12 +34,12 @@ def _get_names(grammar: Grammar, class_name: str) -> Mapping[str, str]:
     return {word: str(value or word).split()[-1] for word, value in grammar.list_words(class_name)}
 
 
-def read_heads(phrase: Phrase) -> Iterator[tuple[Json, str]]:
+def read_heads(phrase: GrammarPhrase) -> Iterator[tuple[Json, str]]:
     """The numbers of a sum of people, each with what it counts."""
     slots = phrase.slots
     if phrase.means == "sum":
         for value in slots.values():
-            if isinstance(value, Phrase):
+            if isinstance(value, GrammarPhrase):
                 yield from read_heads(value)
         if "counter" in slots:
             yield slots["number_value"], str(slots["counter"])

@@ -1,6 +1,6 @@
 """Bank accounts: their lengths and check digits."""
 
-from convengine.engine.understanding.span import Reason, Resolved, accept, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, accept, refuse
 
 #: The length of a bank account in each country of the IBAN registry.
 IBAN_LENGTHS = {
@@ -21,8 +21,8 @@ def check_iban(compact: str) -> Resolved:
     """The account without blanks, or why it is none: its country, its length or its check digits."""
     length = IBAN_LENGTHS.get(compact[:2])
     if length is None or not (compact.isascii() and compact.isalnum()):
-        return refuse(Reason.INVALID_IBAN, country=compact[:2])
+        return refuse(RefusalReason.INVALID_IBAN, country=compact[:2])
     if len(compact) != length:
-        return refuse(Reason.TOO_SHORT if len(compact) < length else Reason.TOO_LONG, length=length)
+        return refuse(RefusalReason.TOO_SHORT if len(compact) < length else RefusalReason.TOO_LONG, length=length)
     digits = "".join(str(int(char, 36)) for char in compact[4:] + compact[:4])
-    return accept(compact) if int(digits) % 97 == 1 else refuse(Reason.WRONG_CHECK_DIGITS)
+    return accept(compact) if int(digits) % 97 == 1 else refuse(RefusalReason.WRONG_CHECK_DIGITS)

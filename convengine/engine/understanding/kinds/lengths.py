@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.find import find_phrases, is_range
-from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Sort, Span, accept, refuse
 from convengine.json_value import Json
 
 #: A length as unit and number, the largest unit first.
@@ -46,7 +46,7 @@ class LengthFinder:
         Returns None for one that is not exact, and for a number alone unless the field was asked for or is named.
         """
         if span.phrase.means == "bare":
-            return refuse(Reason.UNIT_MISSING, number=span.phrase.slots["amount"]) if is_meant else None
+            return refuse(RefusalReason.UNIT_MISSING, number=span.phrase.slots["amount"]) if is_meant else None
         parts = read_parts(span.phrase)
         return take_length(spec, parts) if parts else None
 
@@ -57,7 +57,7 @@ def take_length(spec: FieldSpec, parts: Parts) -> Resolved:
     first, last = (_read_bound(bound) for bound in (spec.minimum, spec.maximum))
     if (first is not None and length < first) or (last is not None and length > last):
         bounds = {"min": spec.minimum, "max": spec.maximum}
-        return refuse(Reason.OUT_OF_BOUNDS, value=value, **{key: item for key, item in bounds.items() if item})
+        return refuse(RefusalReason.OUT_OF_BOUNDS, value=value, **{key: item for key, item in bounds.items() if item})
     return accept(value)
 
 
@@ -66,7 +66,7 @@ def _read_bound(bound: Json) -> int | None:
     return count_seconds(parts) if parts else None
 
 
-def read_parts(phrase: Phrase) -> Parts:
+def read_parts(phrase: GrammarPhrase) -> Parts:
     """The units and numbers of a phrase. Empty if the length is not exact, or if its units do not become smaller."""
     slots = phrase.slots
     if phrase.means == "half":

@@ -6,7 +6,7 @@ from decimal import Decimal
 from itertools import pairwise, product
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.find import find_phrases
 from convengine.engine.understanding.kinds.heads import (
     PERSON,
@@ -18,7 +18,7 @@ from convengine.engine.understanding.kinds.heads import (
 )
 from convengine.engine.understanding.language import find_country, get_countries, get_tables
 from convengine.engine.understanding.principles import Principle, holds
-from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, choose_among, refuse
+from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Sort, Span, choose_among, refuse
 from convengine.json_value import Json
 
 #: How many of the unit that a field is in one of the other unit is.
@@ -106,7 +106,7 @@ def _add_to_held(spec: FieldSpec, values: Sequence[Decimal], slots: Mapping[str,
     return take_number(spec, [Decimal(str(held)) + value * slots.get("sign", 1) for value in values])
 
 
-def _take_heads(phrase: Phrase, spec: FieldSpec, locale: str) -> Resolved | None:
+def _take_heads(phrase: GrammarPhrase, spec: FieldSpec, locale: str) -> Resolved | None:
     """The sum of people, for a field that counts them.
 
     Returns None for another field, and where a number may be read in two ways.
@@ -134,7 +134,7 @@ def _mark_parts(spans: Sequence[Span]) -> Sequence[Span]:
     if sum(span.phrase.means == "counted" for span in spans) < 2:
         return spans
     return [
-        replace(span, phrase=Phrase("counted", {**span.phrase.slots, "is_part": True}))
+        replace(span, phrase=GrammarPhrase("counted", {**span.phrase.slots, "is_part": True}))
         if span.phrase.means == "counted"
         else span
         for span in spans
@@ -160,9 +160,9 @@ def _carry_scales(chart: Chart, spans: Sequence[Span]) -> list[Span]:
         if not _has_scale(first) or not isinstance(second, str) or late.phrase.means != "number":
             continue
         if _is_corrected(chart, early.end, late.start):
-            value = Phrase("composed", {"number": second, "scale": int(_find_scale(first))})
+            value = GrammarPhrase("composed", {"number": second, "scale": int(_find_scale(first))})
             slots = {**late.phrase.slots, "number_value": value, "doubtful": True}
-            carried[number] = replace(late, phrase=Phrase(late.phrase.means, slots))
+            carried[number] = replace(late, phrase=GrammarPhrase(late.phrase.means, slots))
     return carried
 
 
@@ -201,7 +201,7 @@ def _read_numbers(slots: Mapping[str, Json], locale: str) -> tuple[Decimal, ...]
 
 def _find_scale(value: Json) -> Decimal:
     """What the last word of a number multiplies: 1000 for "10k"; 1 for a number without such a word."""
-    slots = value.slots if isinstance(value, Phrase) and value.means == "composed" else {}
+    slots = value.slots if isinstance(value, GrammarPhrase) and value.means == "composed" else {}
     scale = Decimal(1)
     for name, item in slots.items():
         scale = scale * Decimal(str(item)) if name.startswith("scale") else Decimal(1)
@@ -210,7 +210,7 @@ def _find_scale(value: Json) -> Decimal:
 
 def _has_scale(value: Json) -> bool:
     """True for a number with a word that multiplies."""
-    if not isinstance(value, Phrase):
+    if not isinstance(value, GrammarPhrase):
         return False
     return any(name.startswith("scale") or _has_scale(item) for name, item in value.slots.items())
 
@@ -219,7 +219,7 @@ def read_values(value: Json, locale: str) -> tuple[Decimal, ...]:
     """The numbers that a phrase may mean: "1.200" is 1200 or 1.2 where the locale does not say. Empty for none."""
     if isinstance(value, str):
         return _read_numeral(value, locale)
-    if not isinstance(value, Phrase):
+    if not isinstance(value, GrammarPhrase):
         return (Decimal(str(value)),)
     if value.means == "negative":
         return tuple(-number for item in value.slots.values() for number in read_values(item, locale))
@@ -228,10 +228,10 @@ def read_values(value: Json, locale: str) -> tuple[Decimal, ...]:
     return tuple(number for number in sums if number is not None)
 
 
-def _list_parts(phrase: Phrase, locale: str) -> Iterator[tuple[bool, tuple[Decimal, ...]]]:
+def _list_parts(phrase: GrammarPhrase, locale: str) -> Iterator[tuple[bool, tuple[Decimal, ...]]]:
     """The numbers and scales of a sum in their order. True for a scale."""
     for slot, value in phrase.slots.items():
-        if isinstance(value, Phrase):
+        if isinstance(value, GrammarPhrase):
             yield from _list_parts(value, locale)
         else:
             yield slot.startswith("scale"), read_values(value, locale)
@@ -282,7 +282,7 @@ def take_number(spec: FieldSpec, values: Sequence[Decimal]) -> Resolved:
     """The numbers that a field takes; why it takes none."""
     whole = [value for value in values if spec.json_type != "integer" or value == int(value)]
     if not whole:
-        return refuse(Reason.NOT_WHOLE, value=to_json(values[0]))
+        return refuse(RefusalReason.NOT_WHOLE, value=to_json(values[0]))
     allowed = [to_json(value) for value in whole if is_allowed(spec, to_json(value))]
     if not allowed:
         bounds = {
@@ -290,7 +290,7 @@ def take_number(spec: FieldSpec, values: Sequence[Decimal]) -> Resolved:
             "max": spec.below if spec.maximum is None else spec.maximum,
         }
         named = {key: item for key, item in bounds.items() if item is not None}
-        return refuse(Reason.OUT_OF_BOUNDS, value=to_json(whole[0]), **named)
+        return refuse(RefusalReason.OUT_OF_BOUNDS, value=to_json(whole[0]), **named)
     return choose_among(allowed)
 
 
@@ -318,9 +318,9 @@ def _take_money(
     country = get_countries().get(find_country(locale), {})
     own = spec.currency or (str(country.get("currency", "")) if spec.kind is Kind.MONEY else "")
     if own and own not in codes:
-        return refuse(Reason.WRONG_UNIT, unit=codes[0], expected=own)
+        return refuse(RefusalReason.WRONG_UNIT, unit=codes[0], expected=own)
     if not own and spec.kind is not Kind.MONEY and not list_named(spec, "sum_word", locale):
-        return refuse(Reason.WRONG_UNIT, unit=codes[0]) if is_meant else None
+        return refuse(RefusalReason.WRONG_UNIT, unit=codes[0]) if is_meant else None
     if "currency" not in slots:
         return take_number(spec, [value / _HUNDRED for value in values])
     cents = _HUNDRED * Decimal(str(slots.get("fraction", 0)))
@@ -341,7 +341,7 @@ def _take_parts(
     smaller, count = _PARTS[unit]
     whole, part = read_values(slots["number_value"], locale), read_values(second, locale)
     if slots.get("measure_2", smaller) != smaller or len(whole) != 1 or len(part) != 1:
-        return refuse(Reason.WRONG_UNIT, unit=unit) if is_meant else None
+        return refuse(RefusalReason.WRONG_UNIT, unit=unit) if is_meant else None
     return _take_measure(spec, [whole[0] + part[0] / count], unit, locale, is_meant=is_meant)
 
 
@@ -363,7 +363,7 @@ def _take_measure(
     if not is_meant:
         return None
     expected = spec.currency or next(iter(sorted(units)), "")
-    return refuse(Reason.WRONG_UNIT, unit=unit, **({"expected": expected} if expected else {}))
+    return refuse(RefusalReason.WRONG_UNIT, unit=unit, **({"expected": expected} if expected else {}))
 
 
 def _counts(spec: FieldSpec, slots: Mapping[str, Json], locale: str, *, is_meant: bool) -> bool:

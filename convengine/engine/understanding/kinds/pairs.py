@@ -5,14 +5,14 @@ from dataclasses import replace
 from itertools import pairwise
 
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.days import SINCE, read_day
 from convengine.engine.understanding.kinds.find import starts_inside_number
 from convengine.engine.understanding.kinds.picks import PICK, add_picks, choose_offered, get_otherwise
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import (
     Finder,
-    Reason,
+    RefusalReason,
     Resolved,
     Situation,
     Sort,
@@ -73,10 +73,10 @@ def _join(chart: Chart, spans: list[Span], fields: Sequence[str]) -> list[Span]:
     first, last, joint = pair
     others = [span for span in spans if span is not first and span is not last]
     if joint != "range" or len(fields) != 2:  # Of one field, and of alternatives, one span.
-        joined = [Span(first.sort, first.start, last.end, Phrase(PAIR, {"halves": (first, last)}))]
+        joined = [Span(first.sort, first.start, last.end, GrammarPhrase(PAIR, {"halves": (first, last)}))]
     else:
         if last.sort is Sort.DAY:
-            last = replace(last, phrase=Phrase(last.phrase.means, {**last.phrase.slots, SINCE: first.phrase}))
+            last = replace(last, phrase=GrammarPhrase(last.phrase.means, {**last.phrase.slots, SINCE: first.phrase}))
         joined = [replace(span, is_weak=False, field=field) for span, field in zip((first, last), fields, strict=True)]
     return sorted([*others, *joined], key=lambda span: span.start)
 
@@ -227,7 +227,7 @@ def _resolve_pick(
     if otherwise := get_otherwise(span):
         return _resolve(finder, otherwise, spec, situation, is_meant=is_meant)
     has_part = "part" in span.phrase.slots and span.sort is Sort.CLOCK
-    return refuse(Reason.TIME_MISSING, hours=list(span.phrase.slots["part"])) if has_part and is_meant else None
+    return refuse(RefusalReason.TIME_MISSING, hours=list(span.phrase.slots["part"])) if has_part and is_meant else None
 
 
 def _resolve(finder: Finder, span: Span, spec: FieldSpec, situation: Situation, *, is_meant: bool) -> Resolved | None:
@@ -252,10 +252,10 @@ def _resolve_moments(
     first, last = (_resolve_single(finder, half, spec, situation, is_meant=True) for half in halves)
     if first is None or last is None:
         return first or last
-    if first.reason == Reason.TIME_MISSING and last.is_value:
+    if first.reason == RefusalReason.TIME_MISSING and last.is_value:
         known = replace(situation, known_part=str(last.value)[11:16])
         first = _resolve_single(finder, halves[0], spec, known, is_meant=True) or first
-    elif last.reason == Reason.DATE_MISSING and first.is_value:
+    elif last.reason == RefusalReason.DATE_MISSING and first.is_value:
         known = replace(situation, known_part=str(first.value)[:10])
         last = _resolve_single(finder, halves[1], spec, known, is_meant=True) or last
     values = (*first.values, *last.values)
@@ -269,4 +269,4 @@ def _resolve_single(
     try:
         return finder.resolve(span, spec, situation, is_meant=is_meant)
     except OverflowError:
-        return refuse(Reason.INVALID_DATE)
+        return refuse(RefusalReason.INVALID_DATE)

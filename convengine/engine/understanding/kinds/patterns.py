@@ -6,8 +6,8 @@ from itertools import chain, islice
 
 from convengine.engine.rules.patterns import Pattern, PatternError, compile_pattern
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Phrase
-from convengine.engine.understanding.span import Reason, Resolved, Situation, Sort, Span, accept, refuse
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
+from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Sort, Span, accept, refuse
 from convengine.engine.understanding.words import Word, cover
 
 _FORMATS: Mapping[str, str] = {
@@ -44,7 +44,7 @@ class PatternFinder:
         Returns None for it unless the field was asked for or is named.
         """
         if span.phrase.means == _OTHER:
-            return refuse(Reason.PATTERN_MISMATCH) if is_meant else None
+            return refuse(RefusalReason.PATTERN_MISMATCH) if is_meant else None
         return accept(span.phrase.slots["text"])
 
 
@@ -79,7 +79,11 @@ def _make_span(
     """The words from one character up to another, with a value. Returns None if no word is there."""
     first = bisect_right(chart.words, start, key=lambda word: word.end)
     last = bisect_left(chart.words, end, key=lambda word: word.start)
-    return Span(Sort.PATTERN, first, last, Phrase(means, {"text": value}), is_weak, spec.name) if first < last else None
+    return (
+        Span(Sort.PATTERN, first, last, GrammarPhrase(means, {"text": value}), is_weak, spec.name)
+        if first < last
+        else None
+    )
 
 
 def _list_codes(chart: Chart, spec: FieldSpec) -> list[Span]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.name_parts import FAMILY, GIVEN, WHOLE, find_part, split_name
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
@@ -341,7 +341,9 @@ def _deal(chart: Chart, name: _Name, parts: dict[str, str]) -> Iterator[Span]:
         if names and value:
             slots = {"text": value, "asked": is_asked, "fields": tuple(parts) if is_pair else tuple(names)}
             words = _find_words(chart, start, end, value)
-            yield Span(Sort.PERSON, *words, Phrase("person", slots), is_weak, field=names[0] if len(names) == 1 else "")
+            yield Span(
+                Sort.PERSON, *words, GrammarPhrase("person", slots), is_weak, field=names[0] if len(names) == 1 else ""
+            )
 
 
 def _find_words(chart: Chart, start: int, end: int, text: str) -> tuple[int, int]:

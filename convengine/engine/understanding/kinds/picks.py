@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 
 from convengine.engine.understanding.field import FieldSpec
-from convengine.engine.understanding.grammar import Chart, Phrase
+from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.clock_phrases import is_within
 from convengine.engine.understanding.kinds.days import read_day
 from convengine.engine.understanding.kinds.find import find_telling_words
@@ -34,7 +34,7 @@ def add_picks(chart: Chart, spans: Sequence[Span], specs: Sequence[FieldSpec]) -
     return [*others, *(span for sort in _SORTS if sort in wanted for span in _pick(spans, sort, *match))]
 
 
-def _list_picks(chart: Chart) -> Iterator[tuple[int, int, Phrase]]:
+def _list_picks(chart: Chart) -> Iterator[tuple[int, int, GrammarPhrase]]:
     """Words that choose a value and are all of a message; no bare number, which is one."""
     for at in range(len(chart.words)):
         matches = [match for name in (PICK, _PLACE) if (match := chart.match_longest(name, at))]
@@ -44,14 +44,14 @@ def _list_picks(chart: Chart) -> Iterator[tuple[int, int, Phrase]]:
             yield at, longest.end, longest.value
 
 
-def _pick(spans: Sequence[Span], sort: Sort, start: int, end: int, phrase: Phrase) -> list[Span]:
+def _pick(spans: Sequence[Span], sort: Sort, start: int, end: int, phrase: GrammarPhrase) -> list[Span]:
     """The spans of a sort, or one that chooses instead of weak ones. "The evening one" is no one o'clock."""
     own = [span for span in spans if span.sort is sort]
     has_part = _PART in phrase.slots
     if not (has_part or all(span.is_weak for span in own)):
         return own
     slots = {**phrase.slots, _OTHERWISE: own[0] if len(own) == 1 and not has_part else None}
-    return [Span(sort, start, end, Phrase(PICK, slots), is_weak=True)]
+    return [Span(sort, start, end, GrammarPhrase(PICK, slots), is_weak=True)]
 
 
 def get_otherwise(span: Span) -> Span | None:
@@ -60,7 +60,7 @@ def get_otherwise(span: Span) -> Span | None:
     return otherwise
 
 
-def choose_offered(phrase: Phrase, resolved: Resolved | None, offered: Sequence[Json]) -> Resolved | None:
+def choose_offered(phrase: GrammarPhrase, resolved: Resolved | None, offered: Sequence[Json]) -> Resolved | None:
     """The offered values that an answer leaves. Returns None where it does not choose among them."""
     if len(offered) < 2:
         return None
@@ -71,7 +71,7 @@ def choose_offered(phrase: Phrase, resolved: Resolved | None, offered: Sequence[
     return choose_among(chosen) if chosen else None
 
 
-def _choose_by_order(phrase: Phrase, resolved: Resolved | None, offered: Sequence[Json]) -> Sequence[Json]:
+def _choose_by_order(phrase: GrammarPhrase, resolved: Resolved | None, offered: Sequence[Json]) -> Sequence[Json]:
     """ "The second", "the later one", "summer time"."""
     slots = phrase.slots
     if phrase.means != PICK:
@@ -94,7 +94,7 @@ def _find_offset(value: Json) -> Json:
     return datetime.fromisoformat(str(value)).utcoffset()
 
 
-def _choose_by_hours(phrase: Phrase, resolved: Resolved | None, offered: Sequence[Json]) -> Sequence[Json]:
+def _choose_by_hours(phrase: GrammarPhrase, resolved: Resolved | None, offered: Sequence[Json]) -> Sequence[Json]:
     """ "pm", "in the evening", "the evening one"."""
     hours = None if resolved and resolved.values else _find_slot(phrase, _HOURS)
     return [value for value in offered if hours and is_within(_find_hour(value), *hours)]
@@ -106,16 +106,16 @@ def _find_hour(value: Json) -> int:
     return int(text[:2]) if text[:2].isdecimal() and text[2:3] == ":" else -1
 
 
-def _find_slot(phrase: Phrase, names: Sequence[str]) -> Json:
+def _find_slot(phrase: GrammarPhrase, names: Sequence[str]) -> Json:
     """The value of the first of these slots in a phrase, or in one inside it. Returns None if it has no such slot."""
     for name, value in phrase.slots.items():
-        inner = _find_slot(value, names) if isinstance(value, Phrase) else value if name in names else None
+        inner = _find_slot(value, names) if isinstance(value, GrammarPhrase) else value if name in names else None
         if inner is not None:
             return inner
     return None
 
 
-def _choose_by_day(phrase: Phrase, resolved: Resolved | None, offered: Sequence[Json]) -> Sequence[Json]:
+def _choose_by_day(phrase: GrammarPhrase, resolved: Resolved | None, offered: Sequence[Json]) -> Sequence[Json]:
     """ "Sunday's", "the 4th", "in March", and the day of a moment."""
     data: Mapping[str, Json] = resolved.data if resolved else {}
     first, last = read_day(data.get("from")), read_day(data.get("to"))
@@ -133,13 +133,13 @@ def _list_days(offered: Sequence[Json]) -> list[tuple[Json, date]]:
     return [(value, day) for value in offered if (day := read_day(value))]
 
 
-def _fits(day: date, named: Phrase) -> bool:
+def _fits(day: date, named: GrammarPhrase) -> bool:
     """True for a day with the number and the weekday that are named."""
     number, weekday = _find_slot(named, _NUMBERS), named.slots.get("weekday")
     return (number is None or day.day == number) and (weekday is None or day.weekday() == weekday)
 
 
-def _choose_by_half(phrase: Phrase, resolved: Resolved | None, offered: Sequence[Json]) -> Sequence[Json]:
+def _choose_by_half(phrase: GrammarPhrase, resolved: Resolved | None, offered: Sequence[Json]) -> Sequence[Json]:
     """The time of a moment: "7 pm" where 7 am was offered, too."""
     time = resolved.data.get("time") if resolved else None
     return [value for value in offered if time and isinstance(value, str) and value[11:16] == time]

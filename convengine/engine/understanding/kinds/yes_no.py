@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from convengine.engine.understanding.field import FieldSpec, Kind
-from convengine.engine.understanding.grammar import Chart, Grammar, Phrase
+from convengine.engine.understanding.grammar import Chart, Grammar, GrammarPhrase
 from convengine.engine.understanding.kinds.heads import list_names
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import Resolved, Situation, Sort, Span, accept
@@ -70,13 +70,13 @@ def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], fiel
     behind = max((match.end for match in chart.match("label_joint", end)), default=end)
     answer = chart.match_longest("opening", behind)
     if answer and behind < len(chart.words) and not chart.words[behind].is_mended:
-        return Span(Sort.YES_NO, at, answer.end, Phrase(BEHIND, {"value": answer.value == "yes"}), field=field)
+        return Span(Sort.YES_NO, at, answer.end, GrammarPhrase(BEHIND, {"value": answer.value == "yes"}), field=field)
     if denied := _find_denial_behind(chart, end):
-        return Span(Sort.YES_NO, at, denied, Phrase(BEHIND, {"value": False}), field=field)
+        return Span(Sort.YES_NO, at, denied, GrammarPhrase(BEHIND, {"value": False}), field=field)
     for class_name, value in _BEFORE.items():
         if (start := _find_before(chart, at, class_name)) is not None:
-            return Span(Sort.YES_NO, start, end, Phrase(BEFORE, {"value": value}), field=field)
-    return Span(Sort.YES_NO, at, end, Phrase(NAMED, {"value": True}), field=field)
+            return Span(Sort.YES_NO, start, end, GrammarPhrase(BEFORE, {"value": value}), field=field)
+    return Span(Sort.YES_NO, at, end, GrammarPhrase(NAMED, {"value": True}), field=field)
 
 
 def _find_denial_behind(chart: Chart, at: int) -> int:

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta, timezone, tzinfo
 from zoneinfo import ZoneInfo
 
-from convengine.engine.understanding.grammar import Phrase
+from convengine.engine.understanding.grammar import GrammarPhrase
 from convengine.engine.understanding.span import Situation
 
 #: `means` of a phrase of a day and a time with a zone.
@@ -12,17 +12,17 @@ ZONED = "zoned"
 ZONE = "zone"
 
 
-def split_zoned(phrase: Phrase) -> tuple[Phrase | None, Phrase]:
+def split_zoned(phrase: GrammarPhrase) -> tuple[GrammarPhrase | None, GrammarPhrase]:
     """The day of a phrase, if it has one, and its time, or all of it."""
     if phrase.means != ZONED:
         return None, phrase
     return phrase.slots.get("date"), phrase.slots.get("zoned_time") or phrase.slots["written_clock"]
 
 
-def find_zone(clock: Phrase | None) -> tzinfo | None:
+def find_zone(clock: GrammarPhrase | None) -> tzinfo | None:
     """The zone that a time is said in. Returns None where none is said."""
     zone = clock.slots.get("zone") or clock.slots.get("written_zone") if clock else None
-    if isinstance(zone, Phrase):
+    if isinstance(zone, GrammarPhrase):
         slots = zone.slots
         hours, minutes = slots.get("zone_hour", 0), slots.get("minute", 0)
         if "joined_time" in slots:

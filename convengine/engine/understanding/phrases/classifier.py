@@ -87,7 +87,7 @@ class Weights(NamedTuple):
             return cls(arrays["by_row"], arrays["beforehand"])
 
 
-class Classifier:
+class IntentRanker:
     """Ranks the intents that a message may mean."""
 
     def __init__(self, texts: "TrainingTexts", weights: Weights) -> None:

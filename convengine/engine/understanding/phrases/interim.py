@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 
 from convengine.engine.understanding.encoder import Vector
-from convengine.engine.understanding.phrases.classifier import Classifier, Example, Ranked
+from convengine.engine.understanding.phrases.classifier import Example, IntentRanker, Ranked
 from convengine.engine.understanding.phrases.encoders import BUILT_IN, NO_VECTORS, Encoder
 
 #: Why it decides.
@@ -20,7 +20,7 @@ class InterimClassifier:
     def __init__(
         self,
         phrases: Collection[Example],
-        last: Classifier | None,
+        last: IntentRanker | None,
         vectors: Mapping[str, Vector],
         encoder: Encoder = BUILT_IN,
     ) -> None:

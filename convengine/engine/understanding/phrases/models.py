@@ -16,9 +16,9 @@ import numpy as np
 
 from convengine.engine.understanding.encoder import Vector, describe_encoder, unload_encoder
 from convengine.engine.understanding.phrases.classifier import (
-    Classifier,
     Content,
     Example,
+    IntentRanker,
     Ranked,
     TrainingFailed,
     TrainingTexts,
@@ -84,7 +84,7 @@ class Ranker(Protocol):
 class _Models:
     def __init__(self) -> None:
         self.store: ModelStore = NoStore()
-        self.kept: OrderedDict[str, Classifier] = OrderedDict()
+        self.kept: OrderedDict[str, IntentRanker] = OrderedDict()
         self.interims: OrderedDict[str, InterimClassifier] = OrderedDict()
         #: By name.
         self.encoders: dict[str, Encoder] = {}
@@ -92,7 +92,7 @@ class _Models:
         self.started: set[str] = set()
         self.lock = Lock()
 
-    def find(self, name: str) -> Classifier | None:
+    def find(self, name: str) -> IntentRanker | None:
         """A classifier of this process. Returns None if the process does not have it."""
         with self.lock:
             classifier = self.kept.get(name)
@@ -100,7 +100,7 @@ class _Models:
                 self.kept.move_to_end(name)
             return classifier
 
-    def keep(self, name: str, classifier: Classifier) -> None:
+    def keep(self, name: str, classifier: IntentRanker) -> None:
         """Keep a classifier, and forget the one that was not used for the longest time."""
         with self.lock:
             self.interims.pop(name, None)
@@ -108,7 +108,7 @@ class _Models:
             while len(self.kept) > _MOST_KEPT:
                 self.kept.popitem(last=False)
 
-    def list_kept(self) -> list[Classifier]:
+    def list_kept(self) -> list[IntentRanker]:
         """All classifiers, the one that was used last first."""
         with self.lock:
             return [*reversed(self.kept.values())]
@@ -330,7 +330,7 @@ def _make_later(name: str, make: Callable[[], object]) -> None:
             _models.started.discard(name)
 
 
-def _make(content: Content, name: str, store: ModelStore) -> Classifier:
+def _make(content: Content, name: str, store: ModelStore) -> IntentRanker:
     """Load or train a classifier, and keep it in this process. Raises EncoderUnavailable."""
     encoder = load_encoder(content.encoder, store)
     read_texts = cache(lambda: TrainingTexts(content, load_vectors(content.list_texts(), store, encoder), encoder))
@@ -341,7 +341,7 @@ def _make(content: Content, name: str, store: ModelStore) -> Classifier:
         return store.train(content) if is_shared and is_large(content) else train(read_texts()).pack()
 
     weights = store.load_or_make(name, make, takes_long=is_large(content))
-    classifier = Classifier(read_texts(), Weights.unpack(weights))
+    classifier = IntentRanker(read_texts(), Weights.unpack(weights))
     _models.keep(name, classifier)
     return classifier
 

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from config_admin import models as m
 from config_admin.contrib.original import seed_sql
 from config_admin.transfer.apply_import import ImportResult, import_document
-from config_admin.transfer.document import Document, FileRefused, Mode
+from config_admin.transfer.document import Document, FileRefused, ImportMode
 from config_admin.transfer.files import read_bytes, read_file
 from config_admin.transfer.import_plan import plan_import
 from tests.config_admin.builders import make
@@ -224,7 +224,7 @@ def test_rows_know_their_line_and_number() -> None:
         "line 4, row 1 (Policies)",
         "line 4, row 2 (Policies)",
     ]
-    assert document.mode is Mode.ADD
+    assert document.mode is ImportMode.ADD
 
 
 def test_texts_that_never_end_are_refused() -> None:

@@ -7,7 +7,7 @@ import pytest
 from openpyxl import Workbook
 
 from config_admin.flows.faq import sheet
-from config_admin.flows.faq.sheet import Entry, describe_language, make_code, read_entries
+from config_admin.flows.faq.sheet import FaqEntry, describe_language, make_code, read_entries
 from config_admin.transfer.document import FileRefused
 
 LINES = [
@@ -95,7 +95,7 @@ def test_what_cannot_be_read_is_refused_with_a_remedy(name: str, data: bytes, pr
 def test_several_questions_of_a_cell_are_separated_by_lines_or_bars() -> None:
     (entry,), problems = read_entries([(1, ["When? | Since when?\nwhen\n\n", " Now "])])
 
-    assert entry == Entry(1, ("When?", "Since when?"), "Now")
+    assert entry == FaqEntry(1, ("When?", "Since when?"), "Now")
     assert problems == []
 
 
@@ -105,7 +105,7 @@ def test_several_questions_of_a_cell_are_separated_by_lines_or_bars() -> None:
 def test_columns_are_found_by_their_heads(heads: list[str]) -> None:
     (entry,), _ = read_entries([(1, heads), (2, ["de-DE", "Jetzt", "Zeit", "Wann?"])])
 
-    assert entry == Entry(2, ("Wann?",), "Jetzt", "Zeit", "de")
+    assert entry == FaqEntry(2, ("Wann?",), "Jetzt", "Zeit", "de")
 
 
 @pytest.mark.parametrize(
@@ -178,5 +178,5 @@ def test_a_name_gives_a_code(name: str, code: str) -> None:
 
 
 def test_a_language_without_word_tables_gets_a_hint() -> None:
-    assert "no word tables" in describe_language(Entry(1, ("Quand?",), "Maintenant", language="fr"))
-    assert not describe_language(Entry(1, ("Wann?",), "Jetzt", language="de"))
+    assert "no word tables" in describe_language(FaqEntry(1, ("Quand?",), "Maintenant", language="fr"))
+    assert not describe_language(FaqEntry(1, ("Wann?",), "Jetzt", language="de"))

@@ -3,7 +3,7 @@
 import pytest
 from django.utils import timezone
 
-from config_admin.flows.teaching.effect import ChangeKind, Effect, find_effect
+from config_admin.flows.teaching.effect import ChangeKind, LessonEffect, find_effect
 from config_admin.flows.teaching.lesson import Lesson, drop_known_phrases, find_state
 from config_admin.models import CeIntentClassifier
 from config_admin.releases import head
@@ -21,7 +21,7 @@ def help_desk() -> None:
         CeIntentClassifier.objects.create(intent_code=intent, state_code="IDLE", rule_type="PHRASE", pattern=text)
 
 
-def run(*phrases: str, intent: str = "HOURS", **messages: int) -> Effect:
+def run(*phrases: str, intent: str = "HOURS", **messages: int) -> LessonEffect:
     texts = {name.replace("_", " "): count for name, count in messages.items()}
     return find_effect(Lesson(intent, "IDLE", phrases), texts, timezone.now())
 

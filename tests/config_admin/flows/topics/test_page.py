@@ -17,7 +17,7 @@ from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.renamed_intents import filter_open_conversations
 from config_admin.transfer.apply_import import add_rows, import_document
-from config_admin.transfer.document import Mode
+from config_admin.transfer.document import ImportMode
 from config_admin.transfer.files import read_bytes
 from convengine.server.sessions.models import CeConversation
 from tests.config_admin.admin.pages import newest, read_message
@@ -266,7 +266,7 @@ def test_an_export_has_the_rows_of_the_topic_and_adds_them_where_it_is_imported(
     document = read_bytes("loan.yaml", sent.content)
 
     assert sent["Content-Disposition"] == 'attachment; filename="loan.yaml"'
-    assert (document.mode, document.count) == (Mode.ADD, len(rows))
+    assert (document.mode, document.count) == (ImportMode.ADD, len(rows))
     before = newest().pk
     assert import_document(document, author="ada", reason="again").release is None
     ben.post(page("delete_all"), WHY)  # Refused: other rows name it.

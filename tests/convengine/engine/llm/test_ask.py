@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from convengine.engine.llm.ask import Question, Reply, Stages, ask
+from convengine.engine.llm.ask import ModelQuestion, Reply, Stages, ask
 from convengine.engine.steps.forms.stages import (
     SCHEMA_EXTRACTION_LLM_ERROR,
     SCHEMA_EXTRACTION_LLM_INPUT,
@@ -18,12 +18,14 @@ from tests.fakes.models import AnsweringModel
 
 STAGES = Stages(SCHEMA_EXTRACTION_LLM_INPUT, SCHEMA_EXTRACTION_LLM_OUTPUT, SCHEMA_EXTRACTION_LLM_ERROR)
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
-JSON = Question("SCHEMA_EXTRACTION", "Read.", "To Oslo.", json_schema=SCHEMA, strict=True, stages=STAGES)
-TEXT = Question("RESPONSE_TEXT", "Be kind.", "Hello?", stages=STAGES)
+JSON = ModelQuestion("SCHEMA_EXTRACTION", "Read.", "To Oslo.", json_schema=SCHEMA, strict=True, stages=STAGES)
+TEXT = ModelQuestion("RESPONSE_TEXT", "Be kind.", "Hello?", stages=STAGES)
 OUT = LlmAnswer(provider="test", model="small", latency_ms=5, error_code="LLM_TIMEOUT", error_message="20 s are over")
 
 
-def ask_answering(question: Question, *answers: str | LlmAnswer, **settings: str) -> tuple[Reply, Turn, AnsweringModel]:
+def ask_answering(
+    question: ModelQuestion, *answers: str | LlmAnswer, **settings: str
+) -> tuple[Reply, Turn, AnsweringModel]:
     model = AnsweringModel(answers or ("fine",))
     rows = [make_config(f"LLM/{key}", value) for key, value in settings.items()]
     turn = make_turn(make_snapshot(*rows), model=model)
@@ -99,7 +101,7 @@ def test_a_schema_that_is_broken_twice_is_a_violation() -> None:
 
 
 @pytest.mark.parametrize("question", [TEXT, JSON])
-def test_an_empty_answer_is_an_error_and_not_asked_again(question: Question) -> None:
+def test_an_empty_answer_is_an_error_and_not_asked_again(question: ModelQuestion) -> None:
     reply, turn, model = ask_answering(question, " \n")
 
     assert reply.error is not None
@@ -110,7 +112,7 @@ def test_an_empty_answer_is_an_error_and_not_asked_again(question: Question) -> 
 
 
 @pytest.mark.parametrize("question", [TEXT, JSON])
-def test_what_the_service_sent_instead_of_an_answer_is_not_given_back_to_it(question: Question) -> None:
+def test_what_the_service_sent_instead_of_an_answer_is_not_given_back_to_it(question: ModelQuestion) -> None:
     reply, _, model = ask_answering(question, replace(OUT, error_code="LLM_INVALID_RESPONSE"))
 
     assert reply.error is not None
@@ -200,7 +202,7 @@ def test_a_lenient_caller_reads_what_it_can_of_an_answer_that_is_wrong_twice(sec
     assert len(model.requests) == 2
 
 
-QUESTION = Question("RESPONSE_TEXT", "Be kind.", "Hello?")
+QUESTION = ModelQuestion("RESPONSE_TEXT", "Be kind.", "Hello?")
 ANSWER = LlmAnswer("fine", "test", "small", input_tokens=40, output_tokens=10, latency_ms=600, cost=0.25)
 
 

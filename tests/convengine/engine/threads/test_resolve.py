@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from convengine.engine.threads.resolve import IdleLimits, LatestSession, Reason, resolve_session
+from convengine.engine.threads.resolve import IdleLimits, LatestSession, ResolveReason, resolve_session
 from tests.builders import make_config, make_snapshot
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -42,18 +42,19 @@ def test_at_seven_days_an_offer_is_made_and_a_moment_later_the_session_is_stale(
 
 def test_a_reset_phrase_wins_over_everything() -> None:
     assert reason(ENDS, timedelta(days=8), "Start over!") == "explicit_reset"
-    assert resolve_session(ENDS, "whatsapp", "reset", None, NOW, known=False) is Reason.EXPLICIT_RESET
+    assert resolve_session(ENDS, "whatsapp", "reset", None, NOW, known=False) is ResolveReason.EXPLICIT_RESET
 
 
 def test_a_thread_without_a_session_is_new_or_known() -> None:
-    assert resolve_session(ENDS, "whatsapp", "hi", None, NOW, known=False) is Reason.FIRST_MESSAGE
-    assert resolve_session(ENDS, "whatsapp", None, None, NOW, known=True) is Reason.NO_SESSION
+    assert resolve_session(ENDS, "whatsapp", "hi", None, NOW, known=False) is ResolveReason.FIRST_MESSAGE
+    assert resolve_session(ENDS, "whatsapp", None, None, NOW, known=True) is ResolveReason.NO_SESSION
 
 
 @pytest.mark.parametrize("lifecycle", ["COMPLETE", "ABORTED"])
 def test_a_closed_session_is_followed_by_a_new_one_however_fresh(lifecycle: str) -> None:
     assert (
-        resolve_session(ENDS, "whatsapp", "hi", LatestSession(lifecycle, NOW), NOW, known=True) is Reason.SESSION_CLOSED
+        resolve_session(ENDS, "whatsapp", "hi", LatestSession(lifecycle, NOW), NOW, known=True)
+        is ResolveReason.SESSION_CLOSED
     )
 
 
@@ -68,7 +69,7 @@ def test_a_session_ends_by_itself_at_the_limit_of_its_channel() -> None:
 
 
 def test_reasons_are_those_of_the_page_in_its_order() -> None:
-    assert [reason.value for reason in Reason] == [
+    assert [reason.value for reason in ResolveReason] == [
         "explicit_reset", "first_message", "no_session", "session_closed", "stale", "timeout", "resume_offered",
         "topic_drift", "within_timeout",
     ]  # fmt: skip

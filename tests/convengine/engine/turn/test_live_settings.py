@@ -88,7 +88,7 @@ def test_kinds_read_their_texts(kind: live_settings.ValueKind[object], text: str
     ],
 )
 def test_kinds_refuse_what_they_cannot_read(kind: live_settings.ValueKind[object], text: str) -> None:
-    with pytest.raises(live_settings.Unreadable):
+    with pytest.raises(live_settings.UnreadableSetting):
         kind.read(text)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from convengine.engine.pipeline.engine import Engine
 from convengine.engine.turn.facts import collect_facts
-from convengine.engine.turn.live_settings import Unreadable
+from convengine.engine.turn.live_settings import UnreadableSetting
 from convengine.engine.turn.local_time import TIME_ZONE, describe_clock, get_local_time
 from tests.builders import make_config, make_session, make_snapshot, make_turn
 from tests.fakes.clock import FrozenClock
@@ -36,7 +36,7 @@ def test_the_time_zone_of_the_conversation_decides_which_day_it_is() -> None:
 
 @pytest.mark.parametrize("text", ["Europe/Nowhere", "../etc/passwd", "Berlin time", "/etc/localtime"])
 def test_a_text_that_names_no_time_zone_is_refused(text: str) -> None:
-    with pytest.raises(Unreadable, match="name of a time zone"):
+    with pytest.raises(UnreadableSetting, match="name of a time zone"):
         TIME_ZONE.kind.read(text)
 
 

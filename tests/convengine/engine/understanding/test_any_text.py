@@ -15,7 +15,7 @@ from convengine.engine.understanding.form import FormField, OpenForm, list_label
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
-from convengine.engine.understanding.span import Reason, Situation
+from convengine.engine.understanding.span import RefusalReason, Situation
 from convengine.engine.understanding.understand import understand
 from tests.pace import allow
 
@@ -145,7 +145,9 @@ def test_signs_that_are_no_letters_do_no_harm(text: str, asked: str) -> None:
     ["in 99999999 hours", f"in {TO_THE_END} days at 11pm PST", f"in {TO_THE_END} days at midnight"],
 )
 def test_a_moment_that_no_calendar_has_is_refused(text: str) -> None:
-    assert [item.reason for item in _read(text, "start").refused if item.field == "start"] == [Reason.INVALID_DATE]
+    assert [item.reason for item in _read(text, "start").refused if item.field == "start"] == [
+        RefusalReason.INVALID_DATE
+    ]
 
 
 def test_every_apostrophe_is_one() -> None:

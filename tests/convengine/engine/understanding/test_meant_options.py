@@ -10,7 +10,7 @@ from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.principles import Principle, switch_off
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Doubt, Reading
-from convengine.engine.understanding.span import Reason, Situation
+from convengine.engine.understanding.span import RefusalReason, Situation
 from convengine.engine.understanding.understand import add_learned_moves, understand
 from tests.convengine.engine.understanding.test_values import NOW
 
@@ -58,9 +58,9 @@ def test_a_field_that_was_not_asked_is_offered_nothing(asked: str) -> None:
 def test_a_sibling_of_all_options_and_what_is_about_something_else_is_no_option(text: str) -> None:
     reading = read(text, "colour")
     assert not reading.offered
-    assert [item.reason for item in reading.refused if item.reason == Reason.AMBIGUOUS] == []
+    assert [item.reason for item in reading.refused if item.reason == RefusalReason.AMBIGUOUS] == []
 
 
 def test_two_near_options_are_offered_as_a_choice() -> None:
     (refused,) = read("medium", "size").refused
-    assert (refused.reason, refused.data) == (Reason.AMBIGUOUS, {"candidates": ["small", "large"]})
+    assert (refused.reason, refused.data) == (RefusalReason.AMBIGUOUS, {"candidates": ["small", "large"]})

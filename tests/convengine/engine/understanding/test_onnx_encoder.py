@@ -9,7 +9,7 @@ import pytest
 from convengine.engine.understanding.onnx_encoder import OnnxEncoder, load_onnx_encoder
 from convengine.engine.understanding.phrases.encoders import EncoderUnavailable
 from convengine.server import wiring
-from convengine.server.model_clients.connections import ConnectionInvalid, read_connections
+from convengine.server.model_clients.connections import ModelConnectionInvalid, read_connections
 
 FOLDER = Path(__file__).with_name("tiny_encoder")
 pytestmark = pytest.mark.extra("onnx")
@@ -32,7 +32,7 @@ def test_a_connection_names_the_folder(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("folder", [None, 5, "/nowhere", str(FOLDER.parent)])
 def test_a_folder_without_an_encoder_is_refused(folder: object) -> None:
     declared = {"near": {"provider": "onnx", "models": ["tiny"], "folder": folder}}
-    with pytest.raises(ConnectionInvalid, match="a folder with one"):
+    with pytest.raises(ModelConnectionInvalid, match="a folder with one"):
         read_connections(declared)  # type: ignore[arg-type]
 
 

@@ -7,7 +7,7 @@ import pytest
 from convengine.engine.turn.finder_port import FoundSpan
 from convengine.engine.understanding.field import field_spec
 from convengine.engine.understanding.finders import FoundSpanFinder
-from convengine.engine.understanding.grammar import Phrase
+from convengine.engine.understanding.grammar import GrammarPhrase
 from convengine.engine.understanding.kinds.pairs import PAIR, resolve
 from convengine.engine.understanding.span import Situation, Sort, Span
 from convengine.json_value import Json
@@ -93,8 +93,8 @@ def test_a_pair_of_values_that_a_finder_of_the_deployment_gives_need_be_no_days(
     spec = field_spec("day", {"x-kind": "date"})
     found = [FoundSpan(0, 5, "soon"), FoundSpan(9, 14, "later")]
     finder = FoundSpanFinder(Sort.DAY, {"date": found}, None)
-    halves = tuple(Span(Sort.DAY, at, at + 1, Phrase("date", {"found": item})) for at, item in enumerate(found))
-    pair = Span(Sort.DAY, 0, 2, Phrase(PAIR, {"halves": halves}))
+    halves = tuple(Span(Sort.DAY, at, at + 1, GrammarPhrase("date", {"found": item})) for at, item in enumerate(found))
+    pair = Span(Sort.DAY, 0, 2, GrammarPhrase(PAIR, {"halves": halves}))
     resolved = resolve(finder, pair, spec, situation, is_meant=True)
     assert resolved is not None
     assert resolved.values == ("soon", "later")

@@ -11,7 +11,7 @@ from convengine.engine.understanding.form import FormField, OpenForm, list_label
 from convengine.engine.understanding.language import get_tables
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.say import say_values
-from convengine.engine.understanding.span import Reason, Situation
+from convengine.engine.understanding.span import RefusalReason, Situation
 from convengine.engine.understanding.understand import understand
 from convengine.json_value import Json
 
@@ -78,8 +78,8 @@ def test_german_words_choose_an_offered_value(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("kind", "text", "offered", "expected"),
     [
-        ("time", "7", TIMES, (None, Reason.AMBIGUOUS)),
-        ("time", "the evening one", (), (None, Reason.TIME_MISSING)),
+        ("time", "7", TIMES, (None, RefusalReason.AMBIGUOUS)),
+        ("time", "the evening one", (), (None, RefusalReason.TIME_MISSING)),
         ("time", "the second", (), (None, "")),
         ("date", "the second", (), ("2026-12-02", "")),
         ("number", "the second", (), (2, "")),

@@ -13,7 +13,7 @@ from convengine.engine.understanding.field import FieldSpec, field_spec
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.grammar import Chart
 from convengine.engine.understanding.language import get_tables
-from convengine.engine.understanding.span import Reason, Resolved, Situation, Span, list_sorts
+from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Span, list_sorts
 from convengine.engine.understanding.words import read_words
 
 FOLDER = Path(__file__).parent / "values"
@@ -144,7 +144,7 @@ def test_a_day_out_of_bounds_is_refused_with_the_bounds() -> None:
     resolved = resolve("in 100 days", make_spec("date", min="today", max="today+90d"))
 
     assert resolved is not None
-    assert resolved.reason is Reason.OUT_OF_BOUNDS
+    assert resolved.reason is RefusalReason.OUT_OF_BOUNDS
     assert resolved.data == {"value": "2027-03-04", "min": "2026-11-24", "max": "2027-02-22"}
 
 
@@ -279,20 +279,20 @@ def test_a_day_on_which_something_happened_is_over(text: str, locale: str, day: 
 @pytest.mark.parametrize(
     ("kind", "text", "reason", "data"),
     [
-        ("date", "30 February", Reason.INVALID_DATE, {"day": 30, "month": 2}),
-        ("date", "Monday 5 December", Reason.WEEKDAY_MISMATCH, {"weekday": 0, "date": "2026-12-05"}),
-        ("date", "next week", Reason.DAY_MISSING, {"from": "2026-11-30", "to": "2026-12-06"}),
-        ("date", "in March", Reason.DAY_MISSING, {"from": "2027-03-01", "to": "2027-03-31"}),
-        ("time", "25:00", Reason.INVALID_TIME, {}),
-        ("time", "in the morning", Reason.TIME_MISSING, {"hours": [0, 12]}),
-        ("datetime", "tomorrow", Reason.TIME_MISSING, {"date": "2026-11-25"}),
-        ("datetime", "4 pm", Reason.DATE_MISSING, {"time": "16:00"}),
+        ("date", "30 February", RefusalReason.INVALID_DATE, {"day": 30, "month": 2}),
+        ("date", "Monday 5 December", RefusalReason.WEEKDAY_MISMATCH, {"weekday": 0, "date": "2026-12-05"}),
+        ("date", "next week", RefusalReason.DAY_MISSING, {"from": "2026-11-30", "to": "2026-12-06"}),
+        ("date", "in March", RefusalReason.DAY_MISSING, {"from": "2027-03-01", "to": "2027-03-31"}),
+        ("time", "25:00", RefusalReason.INVALID_TIME, {}),
+        ("time", "in the morning", RefusalReason.TIME_MISSING, {"hours": [0, 12]}),
+        ("datetime", "tomorrow", RefusalReason.TIME_MISSING, {"date": "2026-11-25"}),
+        ("datetime", "4 pm", RefusalReason.DATE_MISSING, {"time": "16:00"}),
         # On which day says whether that is today or tomorrow here.
-        ("datetime", "11 pm PST", Reason.DATE_MISSING, {}),
-        ("duration", "2", Reason.UNIT_MISSING, {"number": 2}),
+        ("datetime", "11 pm PST", RefusalReason.DATE_MISSING, {}),
+        ("duration", "2", RefusalReason.UNIT_MISSING, {"number": 2}),
     ],
 )
-def test_a_refusal_names_its_reason(kind: str, text: str, reason: Reason, data: Mapping[str, Any]) -> None:
+def test_a_refusal_names_its_reason(kind: str, text: str, reason: RefusalReason, data: Mapping[str, Any]) -> None:
     resolved = resolve(text, make_spec(kind))
 
     assert resolved is not None

@@ -40,7 +40,7 @@ def titles(client: Client, address: str) -> list[str]:
 
 @pytest.mark.parametrize(("section", "entry"), ENTRIES, ids=lambda entry: entry.title)
 def test_every_page_of_the_sidebar_leads_home_by_its_place(
-    client: Client, section: layout.SidebarSection, entry: layout.Entry
+    client: Client, section: layout.SidebarSection, entry: layout.SidebarLink
 ) -> None:
     opts = apps.get_model(entry.model)._meta
     crumbs = read_crumbs(client, reverse(f"admin:{opts.app_label}_{opts.model_name}_{entry.page}"))

@@ -30,7 +30,7 @@ def places_of(*names: str, **values: Any) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: f"{entry.model}-{entry.page}")
-def test_every_entry_opens_a_page_with_the_scripts_of_all(entry: layout.Entry, client: Client) -> None:
+def test_every_entry_opens_a_page_with_the_scripts_of_all(entry: layout.SidebarLink, client: Client) -> None:
     client.force_login(User.objects.create_superuser("ada"))
     opts = apps.get_model(entry.model)._meta
 

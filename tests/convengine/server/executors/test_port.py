@@ -1,6 +1,6 @@
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.ports import ToolAnswer
-from convengine.server.executors.job import Job
+from convengine.server.executors.job import ToolJob
 from convengine.server.executors.port import BuiltInTools
 from convengine.server.extensions.registry import Registry
 from tests.builders import make_session, make_snapshot, make_tool
@@ -8,15 +8,15 @@ from tests.builders import make_session, make_snapshot, make_tool
 STOCK = make_tool("stock.left", tool_group="FILES")
 
 
-def refuses(job: Job) -> ToolAnswer:
+def refuses(job: ToolJob) -> ToolAnswer:
     raise ToolFault("FILE_REFUSED", f"{job.args['path']} is not below the root.", {"FILES": {"path": "x"}})
 
 
-def breaks(job: Job) -> ToolAnswer:
+def breaks(job: ToolJob) -> ToolAnswer:
     raise LookupError("no such shelf")
 
 
-def tells(job: Job) -> ToolAnswer:
+def tells(job: ToolJob) -> ToolAnswer:
     assert job.tool is STOCK
     return ToolAnswer([job.tool_code, job.group, dict(job.args)])
 

@@ -5,7 +5,7 @@ import pytest
 from config_admin.validation.columns import TEMPLATE, get_column_spec
 from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.turn.rows import ROW_TYPE_OF
-from convengine.server.interfaces.older_templates import COLUMNS, Change, convert_row, template_columns
+from convengine.server.interfaces.older_templates import COLUMNS, ConvertedExpression, convert_row, template_columns
 from tests.builders import make_config, make_response
 
 
@@ -16,9 +16,9 @@ def test_each_expression_is_told_with_its_column() -> None:
 
     assert values == {"exact_text": "Hi {{ name }}, {{ a|if_blank(b) }}", "derivation_hint": "{{ fine }} {{ x }}"}
     assert changes == [
-        Change("exact_text", "[(${name})]", "{{ name }}"),
-        Change("exact_text", "#{a ?: b}", "{{ a|if_blank(b) }}"),
-        Change("derivation_hint", "[${x}]", "{{ x }}"),
+        ConvertedExpression("exact_text", "[(${name})]", "{{ name }}"),
+        ConvertedExpression("exact_text", "#{a ?: b}", "{{ a|if_blank(b) }}"),
+        ConvertedExpression("derivation_hint", "[${x}]", "{{ x }}"),
     ]
 
 

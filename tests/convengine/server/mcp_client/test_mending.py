@@ -12,13 +12,13 @@ import structlog
 
 from convengine.engine.turn.ports import ToolAnswer
 from convengine.engine.turn.rows import McpServer
-from convengine.server.mcp_client.policy import Policy
+from convengine.server.mcp_client.policy import McpPolicy
 from convengine.server.mcp_client.servers import McpServers, Pool
 from convengine.server.outgoing.loop import outgoing
 from tests.fakes.mcp_servers import stdio_row
 
 SCRIPT = str(Path(__file__).parents[3] / "fakes/shaped_mcp_server.py")
-POLICY = Policy(frozenset({sys.executable}))
+POLICY = McpPolicy(frozenset({sys.executable}))
 STATUS = {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"]}
 SENT = {"status": "SENT"}
 

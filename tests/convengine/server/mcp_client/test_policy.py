@@ -1,9 +1,9 @@
 import pytest
 
-from convengine.server.mcp_client.policy import NotAllowed, Policy
+from convengine.server.mcp_client.policy import McpPolicy, NotAllowed
 from tests.builders import make_server
 
-POLICY = Policy(
+POLICY = McpPolicy(
     frozenset({"shop-mcp"}), frozenset({"mcp.example", "tools.example:8443", "*.corp.example"}), {"TOKEN": "s3cret"}
 )
 
@@ -40,6 +40,6 @@ def test_secrets_are_filled_into_headers() -> None:
 
 def test_an_empty_policy_allows_nothing() -> None:
     with pytest.raises(NotAllowed, match="Allowed: none"):
-        Policy().target(make_server("a", transport="STDIO", command="shop-mcp"))
+        McpPolicy().target(make_server("a", transport="STDIO", command="shop-mcp"))
     with pytest.raises(NotAllowed, match="Allowed: none"):
-        Policy().target(make_server("a"))
+        McpPolicy().target(make_server("a"))

@@ -16,14 +16,14 @@ import pytest
 
 from convengine.engine.turn.rows import McpServer
 from convengine.server.database import throttle
-from convengine.server.mcp_client.policy import Policy
+from convengine.server.mcp_client.policy import McpPolicy
 from convengine.server.mcp_client.servers import McpServers, Pool
 from convengine.server.outgoing.loop import outgoing
 from tests.fakes.mcp_servers import SCRIPT, http_row, listening, stdio_row
 from tests.live.processes import free_port
 
 ROOT = Path(__file__).resolve().parents[4]
-POLICY = Policy(frozenset({sys.executable}), frozenset({"127.0.0.1"}), {"TOKEN": "s3cret"})
+POLICY = McpPolicy(frozenset({sys.executable}), frozenset({"127.0.0.1"}), {"TOKEN": "s3cret"})
 
 
 @pytest.fixture(scope="module")

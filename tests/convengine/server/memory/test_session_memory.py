@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from audit.replay.replay import find_replay_difference
 from config_admin.models import CeConfig, CeOutputSchema, CeResponse
 from convengine.engine.llm.scripted import ScriptedModel, ScriptLine
-from convengine.engine.memory.units import Unit
+from convengine.engine.memory.units import MemoryUnit
 from convengine.engine.turn.conversation import Conversation
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server import wiring
@@ -285,10 +285,10 @@ def test_an_ordinary_turn_writes_none(guest: Participant) -> None:
 
 
 def test_the_hash_is_of_kind_topic_and_claim_normalised() -> None:
-    content_hash = Unit("FACT", "Country", "JAPAN ", 1).content_hash
+    content_hash = MemoryUnit("FACT", "Country", "JAPAN ", 1).content_hash
 
-    assert content_hash == Unit("FACT", "country", "japan", 9).content_hash
-    assert content_hash != Unit("GUIDANCE", "country", "japan", 1).content_hash
+    assert content_hash == MemoryUnit("FACT", "country", "japan", 9).content_hash
+    assert content_hash != MemoryUnit("GUIDANCE", "country", "japan", 1).content_hash
 
 
 def make_notes(*notes: tuple[str, str, str]) -> str:

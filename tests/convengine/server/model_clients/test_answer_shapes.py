@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from config_admin import models as m
-from convengine.engine.llm.ask import Question, Reply, ask
+from convengine.engine.llm.ask import ModelQuestion, Reply, ask
 from convengine.engine.turn.turn import Turn
 from convengine.server import wiring
 from convengine.server.extensions.registry import Registry
@@ -107,7 +107,7 @@ def serve(*says: Says) -> Iterator[tuple[OutsideWorld, ModelServer]]:
 def ask_model(*says: Says, **question: Any) -> tuple[Reply, Turn]:
     with serve(*says) as (world, _):
         turn = make_turn(make_snapshot(), model=world.model)
-        return ask(make_session(), turn, Question("RESPONSE_TEXT", "Be kind.", "Which city?", **question)), turn
+        return ask(make_session(), turn, ModelQuestion("RESPONSE_TEXT", "Be kind.", "Which city?", **question)), turn
 
 
 @pytest.mark.parametrize(("said", "shown"), TEXTS.values(), ids=TEXTS)

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 
 from convengine.engine.turn.ports import LlmAnswer
-from convengine.server.model_clients.connections import ConnectionInvalid, ModelUnknown, read_connections
+from convengine.server.model_clients.connections import ModelConnectionInvalid, ModelUnknown, read_connections
 
 DESK = {"base_url": "https://desk.example/v1", "models": ["small", "big"], "prices": {"small": [1, 2]}}
 LAB = {"base_url": "http://lab:8080/v1", "models": "big"}
@@ -69,14 +69,14 @@ def test_the_key_is_not_shown() -> None:
     ],
 )
 def test_a_connection_that_cannot_be_used_is_named_with_field_value_and_remedy(change: Any, message: str) -> None:
-    with pytest.raises(ConnectionInvalid) as caught:
+    with pytest.raises(ModelConnectionInvalid) as caught:
         read_connections({"desk": {**DESK, **change}})
 
     assert message in str(caught.value)
 
 
 def test_a_long_value_in_the_wrong_place_is_not_shown() -> None:
-    with pytest.raises(ConnectionInvalid) as caught:
+    with pytest.raises(ModelConnectionInvalid) as caught:
         read_connections({"desk": {**DESK, "key": "sk-" + "x" * 80}})
 
     assert "sk-" not in str(caught.value)

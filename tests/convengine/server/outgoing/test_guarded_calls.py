@@ -13,7 +13,7 @@ from convengine.server.executors import http_client
 from convengine.server.executors.http_client import HttpCall, send
 from convengine.server.executors.http_connections import connections
 from convengine.server.executors.http_policy import ONE_ATTEMPT
-from convengine.server.mcp_client.policy import Policy
+from convengine.server.mcp_client.policy import McpPolicy
 from convengine.server.mcp_client.servers import McpServers, Pool
 from convengine.server.model_clients.connections import read_connections
 from convengine.server.model_clients.openai_model import OpenAiModel
@@ -67,7 +67,7 @@ def call_model(url: str, allowed: list[str]) -> str:
 
 def call_mcp(url: str, allowed: list[str]) -> str:
     sessions = Pool()
-    policy = Policy(hosts=frozenset({"*.example"}), private_hosts=frozenset(allowed))
+    policy = McpPolicy(hosts=frozenset({"*.example"}), private_hosts=frozenset(allowed))
     answer = McpServers(policy, sessions).tools(make_server("s", url=url, timeout_ms=5000))
     outgoing.run(sessions.close(), 10)
     return str(answer.error_message)

@@ -14,7 +14,7 @@ from convengine.server.executors import http_client
 from convengine.server.executors.http_client import HttpCall, send
 from convengine.server.executors.http_connections import connections
 from convengine.server.executors.http_policy import ONE_ATTEMPT
-from convengine.server.mcp_client.policy import Policy
+from convengine.server.mcp_client.policy import McpPolicy
 from convengine.server.mcp_client.servers import McpServers, Pool
 from convengine.server.model_clients.connections import read_connections
 from convengine.server.model_clients.openai_model import OpenAiModel
@@ -80,7 +80,7 @@ def test_model_calls_end_at_their_deadline() -> None:
 @pytest.mark.parametrize("transport", ["HTTP", "SSE"])
 def test_mcp_calls_end_at_their_deadline_and_leave_nothing(transport: str) -> None:
     sessions = Pool()
-    servers = McpServers(Policy(hosts=frozenset({"127.0.0.1"})), sessions)
+    servers = McpServers(McpPolicy(hosts=frozenset({"127.0.0.1"})), sessions)
 
     def ask(stranger: Stranger) -> str:
         row = make_server(f"s{stranger.port}", transport=transport, url=stranger.address)
@@ -115,7 +115,7 @@ def ask_model(address: str) -> str:
 
 def ask_mcp(address: str) -> str:
     sessions = Pool()
-    servers = McpServers(Policy(hosts=frozenset({"127.0.0.1"})), sessions)
+    servers = McpServers(McpPolicy(hosts=frozenset({"127.0.0.1"})), sessions)
     answer = servers.tools(replace(make_server("s", transport="HTTP", url=address), timeout_ms=60_000))
     outgoing.run(sessions.close(), 10)
     return str(answer.error_message)

@@ -11,9 +11,9 @@ import pytest
 
 from convengine.engine.understanding.phrases import classifier, models
 from convengine.engine.understanding.phrases.classifier import (
-    Classifier,
     Content,
     Example,
+    IntentRanker,
     TrainingTexts,
     Weights,
     train,
@@ -59,7 +59,7 @@ def test_many_phrases_are_learned_in_another_process_while_turns_go_on(large: Da
         large.finish()
         learned = get_classifier(CONTENT, NAME)
 
-    assert isinstance(learned, Classifier)
+    assert isinstance(learned, IntentRanker)
     assert learned.rank("has the packet been sent", 1)[0].intent == "PARCEL"
     assert CePhraseModel.objects.get(pk=NAME).is_genuine()
     assert CePhraseVector.objects.count() == len(CONTENT.list_texts())

@@ -19,8 +19,8 @@ from convengine.server.database.sql import Statement, execute
 from convengine.server.sessions.models import CeConversation, CeConversationHistory, CeIdempotency, CeMemory
 from convengine.server.turns.acquire import renew_lease
 from convengine.server.turns.commit import (
+    DatabaseStepFlush,
     EndedTurn,
-    StepFlush,
     commit_turn,
     end_session_stmt,
     insert_next_session,
@@ -167,7 +167,7 @@ def test_an_interrupted_turn_is_told_as_such(conversation_id: str) -> None:
 class TestStepFlush:
     def test_it_stores_what_is_new_and_holds_the_lease_for_longer(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
-        flush = StepFlush(ran_turn.lease)
+        flush = DatabaseStepFlush(ran_turn.lease)
         CeConversation.objects.update(lease_expires_at=None)
 
         flush(ran_turn.turn)
@@ -182,13 +182,13 @@ class TestStepFlush:
         lose_lease(ran_turn)
 
         with pytest.raises(TurnConflict), transaction.atomic():
-            StepFlush(ran_turn.lease)(ran_turn.turn)
+            DatabaseStepFlush(ran_turn.lease)(ran_turn.turn)
 
         assert not CeRunningEvent.objects.exists()
 
     def test_the_commit_adds_the_rest(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
-        flush = StepFlush(ran_turn.lease)
+        flush = DatabaseStepFlush(ran_turn.lease)
         flush(ran_turn.turn)
 
         commit_turn(replace(ran_turn, turn=replace(ran_turn.turn, flush_step=flush)), [])
@@ -200,7 +200,7 @@ class TestStepFlush:
     def test_a_turn_that_nobody_watches_stores_nothing_before_its_commit(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
 
-        StepFlush(ran_turn.lease, always=False)(ran_turn.turn)
+        DatabaseStepFlush(ran_turn.lease, always=False)(ran_turn.turn)
 
         assert not CeRunningEvent.objects.exists()
 
@@ -216,7 +216,7 @@ class TestStepFlush:
 
     def test_who_takes_over_an_expired_lease_makes_the_record_from_them(self, conversation_id: str) -> None:
         ran_turn = ran(conversation_id, "fees")
-        StepFlush(ran_turn.lease)(ran_turn.turn)
+        DatabaseStepFlush(ran_turn.lease)(ran_turn.turn)
         CeConversation.objects.update(lease_expires_at=ran_turn.lease.now - timedelta(hours=1))
 
         assert recover_expired_lease(conversation_id)

@@ -4,7 +4,7 @@ from typing import Any
 
 from convengine.engine.rules.conditions.evaluate import evaluate
 from convengine.engine.rules.conditions.rule import read_condition
-from convengine.engine.rules.conditions.values import Scope
+from convengine.engine.rules.conditions.values import EvaluationScope
 from convengine.engine.rules.verdict import Verdict
 from tests.builders import make_rule
 
@@ -13,4 +13,4 @@ def judge_path(path: str, document: Any, *, null_leaf_matches: bool = True) -> V
     rule = make_rule(rule_type="JSON_PATH", match_pattern=path, null_leaf_matches=null_leaf_matches)
     condition = read_condition(rule)
     assert condition is not None
-    return evaluate(condition.test, Scope(document))
+    return evaluate(condition.test, EvaluationScope(document))

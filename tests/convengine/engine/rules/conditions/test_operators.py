@@ -7,16 +7,16 @@ import pytest
 
 from convengine.engine.rules.conditions.operators import (
     OPERATORS,
-    FieldKind,
+    ComparedKind,
     find_value_problem,
     get_operator,
 )
-from convengine.engine.rules.conditions.values import Scope
+from convengine.engine.rules.conditions.values import EvaluationScope
 from convengine.engine.rules.conditions.words import describe_comparison
 from tests.builders import make_session
 
 NOW = datetime(2026, 11, 21, 14, 30, tzinfo=UTC)
-SCOPE = Scope({}, make_session(now=NOW))
+SCOPE = EvaluationScope({}, make_session(now=NOW))
 #: (operator, value of the field, value of the row, result). Every operator has a pair.
 CASES: list[tuple[str, Any, Any, bool]] = [
     ("is", "Pain", " pain ", True),
@@ -227,18 +227,18 @@ def test_an_operator_is_told_with_its_value(name: str, value: Any, expected: str
 @pytest.mark.parametrize(
     ("kind", "labels"),
     [
-        (FieldKind.TEXT, "is, is not, contains, starts with, matches pattern, is one of, is empty"),
-        (FieldKind.CHOICE, "is, is not, is one of, is empty"),
-        (FieldKind.NUMBER, "=, ≠, <, ≤, >, ≥, is between"),
+        (ComparedKind.TEXT, "is, is not, contains, starts with, matches pattern, is one of, is empty"),
+        (ComparedKind.CHOICE, "is, is not, is one of, is empty"),
+        (ComparedKind.NUMBER, "=, ≠, <, ≤, >, ≥, is between"),
         (
-            FieldKind.TIME,
+            ComparedKind.TIME,
             "is before, is on or before, is after, is on or after, is on, is between, "
             "is within … days from now, is within … hours from now, "
             "is more than … days ago, is more than … hours ago",
         ),
-        (FieldKind.LIST, "has, has none of, has exactly … entries"),
-        (FieldKind.YES_NO, "is yes, is no"),
+        (ComparedKind.LIST, "has, has none of, has exactly … entries"),
+        (ComparedKind.YES_NO, "is yes, is no"),
     ],
 )
-def test_each_kind_of_field_has_its_operators(kind: FieldKind, labels: str) -> None:
+def test_each_kind_of_field_has_its_operators(kind: ComparedKind, labels: str) -> None:
     assert {operator.label for operator in OPERATORS.values() if kind in operator.kinds} >= set(labels.split(", "))

@@ -7,7 +7,7 @@ from convengine.engine.rules.conditions.values import (
     MAX_DESCENDANTS,
     MAX_WORK,
     BudgetExceeded,
-    Scope,
+    EvaluationScope,
     are_equal,
     get_length,
     shorten_value,
@@ -44,14 +44,14 @@ from convengine.engine.rules.conditions.values import (
     ],
 )
 def test_values_are_equal_or_not_whichever_comes_first(left: Any, right: Any, expected: bool) -> None:
-    assert are_equal(left, right, Scope({})) is expected
-    assert are_equal(right, left, Scope({})) is expected
+    assert are_equal(left, right, EvaluationScope({})) is expected
+    assert are_equal(right, left, EvaluationScope({})) is expected
 
 
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
 @pytest.mark.parametrize(("left", "right"), [("five", 4), (None, 4), (True, 0), (True, False), ([2], [1])])
 def test_what_is_no_number_has_no_order_with_one(op: str, left: Any, right: Any) -> None:
-    assert not PATH_OPERATORS[op].test(left, right, Scope({}))
+    assert not PATH_OPERATORS[op].test(left, right, EvaluationScope({}))
 
 
 @pytest.mark.parametrize(("value", "size"), [("abc", 3), ([1], 1), ({}, 0), (5, None), (None, None)])
@@ -60,14 +60,14 @@ def test_texts_lists_and_objects_have_a_length(value: Any, size: int | None) -> 
 
 
 def test_work_ends_at_its_limit() -> None:
-    scope = Scope({})
+    scope = EvaluationScope({})
     scope.spend(MAX_WORK)
     with pytest.raises(BudgetExceeded):
         scope.spend(1)
 
 
 def test_descendants_end_at_theirs() -> None:
-    scope = Scope({})
+    scope = EvaluationScope({})
     for _ in range(MAX_DESCENDANTS):
         scope.visit()
     with pytest.raises(BudgetExceeded):

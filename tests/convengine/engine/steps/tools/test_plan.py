@@ -8,7 +8,7 @@ from convengine.engine.steps.tools.plan import (
     CALL_TOOL,
     FALLBACKS,
     GROUP_SCHEMAS,
-    Plan,
+    ToolPlan,
     choose_prompts,
     find_shown_schema,
     read_plan,
@@ -150,8 +150,8 @@ def test_an_answer_is_a_text(given: Any, text: str) -> None:
 
 
 def test_two_calls_are_the_same_whatever_the_order_of_their_names() -> None:
-    plan = Plan(CALL_TOOL, "Order.Status", {"a": {"x": 1, "y": [{"k": 1, "l": 2}]}, "b": 2})
-    other = Plan(CALL_TOOL, "order.status", {"b": 2, "a": {"y": [{"l": 2, "k": 1}], "x": 1}})
+    plan = ToolPlan(CALL_TOOL, "Order.Status", {"a": {"x": 1, "y": [{"k": 1, "l": 2}]}, "b": 2})
+    other = ToolPlan(CALL_TOOL, "order.status", {"b": 2, "a": {"y": [{"l": 2, "k": 1}], "x": 1}})
 
     assert plan.call == other.call
-    assert plan.call != Plan(CALL_TOOL, "order.status", {"b": 3}).call
+    assert plan.call != ToolPlan(CALL_TOOL, "order.status", {"b": 3}).call

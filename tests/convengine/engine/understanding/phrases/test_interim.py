@@ -1,5 +1,5 @@
 from convengine.engine.understanding.encoder import encode_text
-from convengine.engine.understanding.phrases.classifier import Classifier, Content, Example
+from convengine.engine.understanding.phrases.classifier import Content, Example, IntentRanker
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 from convengine.engine.understanding.phrases.models import Making, choose_making, get_classifier, name_model
 
@@ -12,15 +12,15 @@ OLD = (
 NEW = Example("HOURS", "When does the shop close in the evening?")
 
 
-def train(*examples: Example) -> Classifier:
+def train(*examples: Example) -> IntentRanker:
     content = Content(examples)
     with choose_making(Making.OWN):
         made = get_classifier(content, name_model(content))
-    assert isinstance(made, Classifier)
+    assert isinstance(made, IntentRanker)
     return made
 
 
-def make_interim(*examples: Example, last: Classifier | None = None) -> InterimClassifier:
+def make_interim(*examples: Example, last: IntentRanker | None = None) -> InterimClassifier:
     return InterimClassifier(examples, last, {example.text: encode_text(example.text) for example in examples})
 
 

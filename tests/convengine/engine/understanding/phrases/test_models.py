@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pytest
 
 from convengine.engine.understanding.phrases import classifier, models
-from convengine.engine.understanding.phrases.classifier import Classifier, Content, Example, TrainingTexts, train
+from convengine.engine.understanding.phrases.classifier import Content, Example, IntentRanker, TrainingTexts, train
 from convengine.engine.understanding.phrases.interim import InterimClassifier
 from convengine.engine.understanding.phrases.models import (
     Making,
@@ -68,7 +68,7 @@ def get(content: Content) -> Ranker:
 
 def test_a_turn_waits_for_a_classifier_of_few_phrases(store: LateStore) -> None:
     with choose_making(Making.BACKGROUND):
-        assert isinstance(get(CONTENT), Classifier)
+        assert isinstance(get(CONTENT), IntentRanker)
 
 
 def test_a_classifier_of_many_phrases_is_made_once_in_the_background_while_turns_go_on(store: LateStore) -> None:
@@ -83,7 +83,7 @@ def test_a_classifier_of_many_phrases_is_made_once_in_the_background_while_turns
     work()
 
     with choose_making(Making.BACKGROUND):
-        assert isinstance(get(EDITED), Classifier)
+        assert isinstance(get(EDITED), IntentRanker)
 
 
 def test_a_preview_of_many_phrases_makes_and_stores_no_classifier(store: LateStore) -> None:
@@ -110,7 +110,7 @@ def test_a_preview_reads_what_is_stored_and_stores_no_vector(store: LateStore, m
     monkeypatch.setattr(models, "train", lambda texts: pytest.fail("trained"))
 
     with choose_making(Making.PREVIEW):
-        assert isinstance(get(CONTENT), Classifier)
+        assert isinstance(get(CONTENT), IntentRanker)
         get(EDITED)
 
     assert store.stored == stored
@@ -136,12 +136,12 @@ def test_many_texts_are_learned_by_hashed_terms_with_the_same_decisions(monkeypa
     content = Content(tuple(Example(intent, text) for intent, texts in phrases.items() for text in texts))
     texts = TrainingTexts(content, load_vectors(content.list_texts(), NoStore()))
     messages = ("has the parcel left", "give me back what I paid", "what a lovely evening")
-    usual = Classifier(texts, train(texts))
+    usual = IntentRanker(texts, train(texts))
     decided = [usual.rank(message, 2) for message in messages]
 
     monkeypatch.setattr(classifier, "_MOST_PRODUCTS", 0)
     weights = train(texts)
-    hashed = Classifier(texts, weights)
+    hashed = IntentRanker(texts, weights)
 
     assert weights.by_row.shape[0] < len(texts.table.matrix.indices)
     for message, expected in zip(messages, decided, strict=True):
