@@ -20,6 +20,8 @@ class FirstStep(models.TextChoices):
 
 
 class CeFirstStep(models.Model):
+    """A first step that a user has done."""
+
     id = models.BigAutoField(primary_key=True)
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, db_index=False, related_name="+")
     step = models.CharField(max_length=16, choices=FirstStep.choices)

@@ -24,7 +24,7 @@ from config_admin.drafts.review import add_comment, judge_draft, send_for_review
 from config_admin.drafts.schedule import run_schedules, schedule_draft
 from config_admin.releases.change_set import change_set
 from config_admin.test_cases.documents import store_test
-from config_admin.test_cases.runs import Selection, create_run, test_runs
+from config_admin.test_cases.runs import SelectedTests, create_run, test_runs
 from convengine.server.interfaces.configuration import ConfigurationName
 users = get_user_model().objects
 analyst, qa = users.get(username="analyst"), users.get(username="qa")
@@ -46,7 +46,7 @@ for number in range(60):
     expect = {"response": {"contains": "nine in the morning"}}
     full = {"title": f"Test {number} of opening hours", "turns": [{"user": "Hi", "expect": expect}]}
     store_test({**full, "covers": ["phone"]}, editor="qa", folder="desk/greetings/and/everything")
-run = create_run(ConfigurationName("draft", draft.pk), Selection(tags=["phone"]), "qa")
+run = create_run(ConfigurationName("draft", draft.pk), SelectedTests(tags=["phone"]), "qa")
 test_runs.run(run.pk)
 print("made", draft.pk, run.pk, run.results.first().pk, m.CeTestCase.objects.latest("pk").pk)
 """

@@ -36,7 +36,7 @@ ELSEWHERE = {"SQL_NOT_READONLY", "SHADOWED_ROW"}
 OF_TOOLS = {"SQL_NOT_READONLY", "EXPRESSION_INVALID", "RESULT_TOO_DEEP", "OVERLOADED", "TOOL_RESULT_INCOMPLETE"}
 #: How checks hand a code over.
 GIVES = {
-    "Problem",
+    "ColumnProblem",
     "Finding",
     "_refused",
     "_refuse_row",

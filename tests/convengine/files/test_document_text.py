@@ -350,8 +350,8 @@ def test_documents_are_read_in_a_process_of_their_own(
 @pytest.mark.parametrize(
     ("name", "make", "problem"),
     [
-        ("bomb.pdf", lambda: make_page(flate(BOMB * 3_000_000, 2)), "no PDF"),
-        ("empty.docx", lambda: make_docx("<w:p/>" * 100_000), "no text"),
+        ("bomb.pdf", lambda: make_page(flate(BOMB * 1_000_000, 2)), "no PDF"),
+        ("empty.docx", lambda: make_docx("<w:p/>" * 50_000), "no text"),
     ],
 )
 def test_few_bytes_that_take_long_are_read_apart(name: str, make: Callable[[], bytes], problem: str) -> None:

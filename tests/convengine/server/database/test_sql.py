@@ -28,8 +28,7 @@ ROOT = Path(sql.__file__).parents[3]
 #: All modules that start threads, and why none of their callers waits with a connection in hand.
 STARTS_THREADS = {
     "audit/integrity/verify_all.py": "a command; it waits for processes, each with connections of its own",
-    "audit/live/bus.py": "nobody waits for it",
-    "audit/live/hub.py": "waits in the event loop, which has no connection",
+    "audit/live/hub.py": "waits in the event loop, which has no connection; nobody waits for the thread of the bus",
     "config_admin/health/background.py": "releases",
     "config_admin/transfer/import_progress.py": "releases",
     "convengine/server/database/postgresql/watch.py": "nobody waits for it",

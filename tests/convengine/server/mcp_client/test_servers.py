@@ -209,10 +209,10 @@ def test_secrets_reach_the_process_and_the_deployments_own_variables_do_not(
 def test_a_killed_process_leaves_no_server_behind() -> None:
     program = (
         "import sys, time; sys.path.insert(0, sys.argv[1])\n"
-        "from convengine.server.mcp_client.policy import Policy\n"
+        "from convengine.server.mcp_client.policy import McpPolicy\n"
         "from convengine.server.mcp_client.servers import McpServers\n"
         "from tests.fakes.mcp_servers import stdio_row\n"
-        "servers = McpServers(Policy(frozenset({sys.executable})))\n"
+        "servers = McpServers(McpPolicy(frozenset({sys.executable})))\n"
         "print(servers.call(stdio_row(), 'pid', {}).result['structuredContent']['result'], flush=True)\n"
         "time.sleep(60)"
     )
