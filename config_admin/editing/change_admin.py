@@ -107,8 +107,9 @@ class ChangeAdmin(ModelAdmin):
             response: HttpResponse = super().changelist_view(request, *args, **options)
         if isinstance(response, TemplateResponse) and response.context_data:
             may_change = self.has_add_permission(request) or self.has_change_permission(request)
-            asked = self._reason(request, self.opts.db_table)
-            response.context_data = {**asked, "may_import": may_change, **response.context_data}
+            response.context_data |= {"may_import": may_change}
+            if "reason" not in response.context_data:
+                response.context_data |= self._reason(request, self.opts.db_table)
         return response
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

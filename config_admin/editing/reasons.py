@@ -50,7 +50,6 @@ def explain_blank_reason(request: HttpRequest) -> str:
 
 
 def describe_missing_reason(request: HttpRequest) -> str:
-    """The message of `require_reason`, or blank."""
     return str(getattr(request, "reason_problem", ""))
 
 

@@ -25,13 +25,10 @@ _AREAS: dict[str, dict[str, Any]] = {
 }
 
 
-_WORDS = {"bool": ("true", "false")}
-
-
 def value_field(setting: Setting[Any]) -> PlainTextField:
     """The form field of a setting's value, without validation: the save checks do that."""
     kind, widget = setting.kind, UnfoldAdminTextInputWidget()
-    if offered := kind.values or _WORDS.get(kind.name):
+    if offered := ("true", "false") if kind.name == "bool" else kind.values:
         widget = WordSelect([FormOption(word, word) for word in offered], blank=None)
     elif kind.name == "country":
         named = {MANY_COUNTRIES: DIFFERENT, **list_countries()}

@@ -39,17 +39,17 @@ def limit_document(document: Document, request: HttpRequest) -> Document:
     for table, given in document.tables.items():
         columns = {name for name, column in list_file_columns(table).items() if not isinstance(column, JSONField)}
         # A text that is stored like this is no change.
-        kept = {row[name] for row in stored[table].values() for name in columns & row.keys()}
-        tables[table] = [replace(row, values=_trim_texts(row.values, columns, kept)) for row in given]
+        unchanged = {row[name] for row in stored[table].values() for name in columns & row.keys()}
+        tables[table] = [replace(row, values=_trim_texts(row.values, columns, unchanged)) for row in given]
     judge, seen = partial(_find_refused_changes, request), request.POST.get("seen", "")
     return replace(document, tables=tables, mode=ImportMode.UPDATE, judge=judge, seen=seen)
 
 
-def _trim_texts(values: Mapping[str, Json], columns: Set[str], kept: Set[Json]) -> dict[str, Json]:
+def _trim_texts(values: Mapping[str, Json], columns: Set[str], unchanged: Set[Json]) -> dict[str, Json]:
     """The values without the time of creation; texts of these columns as a form sends them."""
     return {
         name: value.strip().replace("\r\n", "\n")
-        if name in columns and isinstance(value, str) and value not in kept
+        if name in columns and isinstance(value, str) and value not in unchanged
         else value
         for name, value in values.items()
         if name != "created_at"

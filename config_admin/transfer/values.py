@@ -43,7 +43,7 @@ def normalise_value(column: "models.Field[Any, Any]", value: Json) -> Json:
         raise ValueRefused(_NO_TEXT)
     try:
         if isinstance(column, models.DateTimeField):
-            if (moment := datetime.fromisoformat(value)).tzinfo is None:
+            if (moment := datetime.fromisoformat(str(value))).tzinfo is None:
                 raise ValueError(value)
             return as_json(moment)
         return as_json(column.to_python(Decimal(str(value)) if isinstance(column, models.DecimalField) else value))
