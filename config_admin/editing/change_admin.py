@@ -105,8 +105,11 @@ class ChangeAdmin(ModelAdmin):
         reasons.require_reason(request, consent=("post", "confirmed"))
         with record_request(request):
             response: HttpResponse = super().changelist_view(request, *args, **options)
-        if isinstance(response, TemplateResponse) and response.context_data and "reason" not in response.context_data:
-            response.context_data |= self._reason(request, self.opts.db_table)
+        if isinstance(response, TemplateResponse) and response.context_data:
+            may_change = self.has_add_permission(request) or self.has_change_permission(request)
+            response.context_data |= {"may_import": may_change}
+            if "reason" not in response.context_data:
+                response.context_data |= self._reason(request, self.opts.db_table)
         return response
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:

@@ -6,12 +6,15 @@ from typing import Any
 
 from django.http import HttpRequest, QueryDict
 
+from convengine.engine.text.compare import storable
 from convengine.engine.turn.scope import ANY, UNKNOWN
 
 KEY = "reasons_for_changes"
 #: How long a reason is suggested, in seconds, and for how many subjects.
 OFFERED, MAX_SUBJECTS = 30 * 60, 20
+MAX_LENGTH = 2000
 MISSING = "Enter a reason for this change. It is shown in the history and with the release."
+TOO_LONG = f"The reason for this change is longer than {MAX_LENGTH} characters. Shorten it."
 
 
 def get_subject(row: Any, intent: Any = None) -> str:
@@ -36,12 +39,18 @@ def recall_reason(request: HttpRequest, subject: str) -> str:
 
 
 def read_reason(request: HttpRequest) -> str:
-    return request.POST.get("reason", "").strip()
+    """The reason as it can be stored; blank if it is too long, so that it is asked for again."""
+    reason = storable(request.POST.get("reason", "")).strip()
+    return reason if len(reason) <= MAX_LENGTH else ""
+
+
+def explain_blank_reason(request: HttpRequest) -> str:
+    """Why `read_reason` is blank."""
+    return TOO_LONG if request.POST.get("reason", "").strip() else MISSING
 
 
 def describe_missing_reason(request: HttpRequest) -> str:
-    """The message for a blank reason."""
-    return MISSING if getattr(request, "is_reason_blank", False) else ""
+    return str(getattr(request, "reason_problem", ""))
 
 
 def require_reason(request: HttpRequest, *, consent: Sequence[str]) -> None:
@@ -49,7 +58,7 @@ def require_reason(request: HttpRequest, *, consent: Sequence[str]) -> None:
     if request.method != "POST" or read_reason(request):
         return
     held: Any = request
-    held.is_reason_blank = "reason" in request.POST
+    held.reason_problem = explain_blank_reason(request) if "reason" in request.POST else ""
     data: QueryDict = request.POST.copy()
     for name in consent:
         data.pop(name, None)

@@ -31,7 +31,7 @@ def record_request(request: HttpRequest, origin: Origin = Origin.ADMIN) -> Itera
     with change_set(origin, user if user.is_authenticated else None, reasons.read_reason(request)) as change:
         yield
         if not change.reason and (change.touched or change.touched_tables):
-            raise BadRequest(reasons.MISSING)
+            raise BadRequest(reasons.explain_blank_reason(request))
 
 
 def describe_new_release() -> SafeString | str:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -168,20 +169,15 @@ def diff_column(table: str, name: str, old: Json, new: Json) -> Difference:
         shown = [describe(path, old, new) if describe else path for path in islice(paths, MAX_PATHS)]
         return Difference((name,), old, new, label, within=shown, more=sum(1 for _ in paths))
     was, now = text_of({name: old}, name), text_of({name: new}, name)
-    note = _compare_names(was, now) if list_column_specs(table)[name].language == TEMPLATE else ""
+    note = ""
+    if list_column_specs(table)[name].language == TEMPLATE:
+        with suppress(TemplateError):
+            render.check_template(was)
+            render.check_template(now)
+            before, after = render.list_names(was), render.list_names(now)
+            parts = (("Now uses", after - before), ("No longer uses", before - after))
+            note = " ".join(f"{words}: {', '.join(sorted(names))}." for words, names in parts if names)
     return Difference((name,), was, now, label, note)
-
-
-def _compare_names(old: str, new: str) -> str:
-    """The names that a template uses now, and those that it no longer uses; blank if there are none."""
-    try:
-        render.check_template(old)
-        render.check_template(new)
-    except TemplateError:
-        return ""
-    was, now = render.list_names(old), render.list_names(new)
-    parts = (("Now uses", now - was), ("No longer uses", was - now))
-    return " ".join(f"{words}: {', '.join(sorted(names))}." for words, names in parts if names)
 
 
 def text_of(content: Mapping[str, Any] | None, name: str) -> str:

@@ -79,7 +79,7 @@ class RowForm(forms.ModelForm):
     reason = forms.CharField(
         label="Reason for this change",
         error_messages={"required": reasons.MISSING},
-        max_length=2000,
+        max_length=reasons.MAX_LENGTH,
         widget=UnfoldAdminTextInputWidget({"autocomplete": "off"}),
         help_text="Shown in the history and with the release.",
     )

@@ -25,31 +25,23 @@ _AREAS: dict[str, dict[str, Any]] = {
 }
 
 
-_WORDS = {"bool": ("true", "false")}
-
-
 def value_field(setting: Setting[Any]) -> PlainTextField:
     """The form field of a setting's value, without validation: the save checks do that."""
-    return PlainTextField(
-        label="Value", required=False, widget=_make_widget(setting), help_text=describe_setting(setting)
-    )
-
-
-def _make_widget(setting: Setting[Any]) -> Any:
-    """The widget for the value of a setting, by the kind of the setting."""
-    kind = setting.kind
-    if offered := kind.values or _WORDS.get(kind.name):
-        return WordSelect([FormOption(word, word) for word in offered], blank=None)
-    if kind.name == "country":
+    kind, widget = setting.kind, UnfoldAdminTextInputWidget()
+    if offered := ("true", "false") if kind.name == "bool" else kind.values:
+        widget = WordSelect([FormOption(word, word) for word in offered], blank=None)
+    elif kind.name == "country":
         named = {MANY_COUNTRIES: DIFFERENT, **list_countries()}
-        return WordSelect([FormOption(code, name) for code, name in named.items()], blank="As the language and region")
-    if kind.name in ("int", "decimal"):
+        widget = WordSelect(
+            [FormOption(code, name) for code, name in named.items()], blank="As the language and region"
+        )
+    elif kind.name in ("int", "decimal"):
         step = {"step": "any"} if kind.name == "decimal" else {}
         bounds = {"min": kind.minimum, "max": kind.maximum}
-        return UnfoldAdminIntegerFieldWidget({"class": "ce-number", **step, **bounds})
-    if area := _AREAS.get(kind.name):
-        return UnfoldAdminTextareaWidget(area)
-    return UnfoldAdminTextInputWidget()
+        widget = UnfoldAdminIntegerFieldWidget({"class": "ce-number", **step, **bounds})
+    elif area := _AREAS.get(kind.name):
+        widget = UnfoldAdminTextareaWidget(area)
+    return PlainTextField(label="Value", required=False, widget=widget, help_text=describe_setting(setting))
 
 
 def to_choice(setting: Setting[Any], text: str) -> str:

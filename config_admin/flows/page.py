@@ -483,7 +483,7 @@ class _FlowPage:
             ),
             "returning": _list_returning_intents(self.snapshot, self.reading),
             "reason": reasons.read_reason(self.request),
-            "reason_missing": reasons.MISSING if is_missing else "",
+            "reason_missing": reasons.explain_blank_reason(self.request) if is_missing else "",
         }
         return TemplateResponse(self.request, "config_admin/start.html", context)
 

@@ -113,7 +113,7 @@ def import_file(request: HttpRequest) -> HttpResponse:
             if not context["refused"]:
                 return _show_imported(request, form.cleaned_data)
         else:
-            context["reason_missing"] = reasons.MISSING
+            context["reason_missing"] = reasons.explain_blank_reason(request)
     return TemplateResponse(request, "config_admin/document_import.html", context)
 
 
@@ -161,7 +161,7 @@ def show_sections(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and may_change:
         choices = {**_read_choices(row), **_read_sent(request, list(shown))}
         if not reasons.read_reason(request):
-            context["reason_missing"] = reasons.MISSING
+            context["reason_missing"] = reasons.explain_blank_reason(request)
         else:
             used = {name: choice for name, choice in choices.items() if choice}
             context["refused"] = _store(request, {"title": row.title, "sections": used})

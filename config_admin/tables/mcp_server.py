@@ -64,7 +64,7 @@ def _check_documents(draft: Server) -> Iterator[Finding]:
                 text = f"{name} contains a secret. Write ${{NAME}} and set CE_MCP_SECRET_NAME in the deployment."
                 yield draft.error("SECRET_IN_CONFIG", field, text)
     arguments = as_json(draft.row.args_json)
-    texts = [("url", draft.row.url)]
+    texts = [("url", draft.row.url), ("command", draft.row.command)]
     if isinstance(arguments, list):
         texts += [("args_json", text) for text in arguments]
     for field in dict.fromkeys(field for field, text in texts if common.is_secret("", text)):

@@ -18,7 +18,7 @@ from config_admin.validation.labels import row_name
 
 
 class ImportRefused(ValueError):
-    """Nothing was imported: rows of the file have errors."""
+    """Nothing was imported: rows of the file have errors, or its user did not see today's changes."""
 
     def __init__(self, plan: ImportPlan) -> None:
         #: The checked import.
@@ -60,39 +60,30 @@ def run_import(
 def import_document(
     document: Document, *, author: Author, reason: str, rest: bool = False, progress: Progress = ignore_progress
 ) -> ImportResult:
-    """Import a document. `rest`: without the rows that have errors, which the plan lists.
+    """Import a document as one release. `rest`: without the rows that have errors, which the plan lists.
 
     Raises ImportRefused, and ImportFailed; then nothing is changed.
     """
     plan = plan_import(document, rest=rest, progress=progress)
-    if plan.is_refused:
+    if plan.is_refused or not plan.is_seen:
         raise ImportRefused(plan)
     try:
         with transaction.atomic():
-            result = _write_plan(plan, author, reason, rest, progress)
-            if (base := result.plan.document.base) and result.plan.brings_all:
-                store_source(base, result.plan.theirs, result.plan.placed.renumbered)
+            # What is judged as the forms of the rows do it counts as their change, which editors may undo.
+            with change_set(Origin.ADMIN if document.judge else Origin.IMPORT, author, reason) as change:
+                # From here on nobody else can make a release. If somebody made one since the check, check again.
+                if lock_content() != plan.content_hash:
+                    plan = plan_import(document, rest=rest, progress=progress)
+                    if plan.is_refused or not plan.is_seen:
+                        raise ImportRefused(plan)
+                count = sum(map(len, plan.placed.wanted.values()))
+                progress("written", 0, count)
+                restore_rows(plan.placed.wanted, checked=False)
+            progress("written", count, count)
+            if document.base and plan.brings_all:
+                store_source(document.base, plan.theirs, plan.placed.renumbered)
     except (DatabaseError, RowsBelongTogether) as error:
         raise ImportFailed(f"The database refused the rows; nothing was imported: {error}") from error
-    return result
-
-
-def _write_plan(plan: ImportPlan, author: Author, reason: str, rest: bool, progress: Progress) -> ImportResult:
-    """Write the rows of a plan as one release. A plan that is older than the configuration is made again first.
-
-    Raises ImportRefused if the new plan has errors.
-    """
-    # What is judged as the forms of the rows do it counts as their change, which editors may undo.
-    with change_set(Origin.ADMIN if plan.document.judge else Origin.IMPORT, author, reason) as change:
-        # From here on nobody else can make a release. If somebody made one since the check, check again.
-        if lock_content() != plan.content_hash:
-            plan = plan_import(plan.document, rest=rest, progress=progress)
-            if plan.is_refused:
-                raise ImportRefused(plan)
-        count = sum(map(len, plan.placed.wanted.values()))
-        progress("written", 0, count)
-        restore_rows(plan.placed.wanted, checked=False)
-    progress("written", count, count)
     return ImportResult(plan, change.release, is_applied=True)
 
 

@@ -40,7 +40,7 @@ def find_lost_changes(wanted: Wanted, existing: Contents, base: MergeBase) -> It
 def _report_lost(table: str, pk: Any, field: str | None, changed: str, base: MergeBase) -> Finding:
     message = (
         f"{changed} after release {base.config_version}, on which the file is based. "
-        "Merge both changes (--merge), export again, or overwrite this configuration (--overwrite)."
+        'Choose "Merge" (--merge) for both changes, export again, or choose "Overwrite" (--overwrite).'
     )
     return Finding("BASE_MOVED", Severity.ERROR, table, pk, field, message)
 
@@ -66,8 +66,8 @@ def find_taken_back(wanted: Wanted, existing: Contents) -> Iterator[Finding]:
             )
             message = (
                 f"The import would {f'change this row: {changes}' if after else 'remove this row'}. "
-                "This installation does not know the base of the file. Overwrite this row (--overwrite), or leave it "
-                "out (--rest)."
+                "This installation does not know the base of the file. "
+                'Choose "Overwrite" (--overwrite), or "Leave these rows out" (--rest).'
             )
             yield Finding("BASE_UNKNOWN", Severity.ERROR, table, pk, None, message)
 

@@ -159,6 +159,8 @@ class Document:
     deleted: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     #: Finds what its user may not change, in each plan that is made of it.
     judge: Callable[[Any], Iterable[Finding]] | None = None
+    #: The content hash of the configuration whose changes its user saw. None if nobody needs to see them.
+    seen: str | None = None
 
     @property
     def count(self) -> int:

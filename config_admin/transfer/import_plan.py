@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import starmap
+from operator import itemgetter
 from typing import Any
 
 from django.apps import apps
@@ -78,6 +79,11 @@ class ImportPlan:
     @property
     def is_refused(self) -> bool:
         return bool(self.errors)
+
+    @property
+    def is_seen(self) -> bool:
+        """False when the user agreed to the changes of another configuration, so that nothing is written."""
+        return self.document.seen in (None, self.content_hash)
 
     @property
     def brings_all(self) -> bool:
@@ -211,12 +217,12 @@ def _find_limit_problems(wanted: Mapping[str, Mapping[Any, Any]], bad: set[tuple
 
 def _find_removed_answers(plan: ImportPlan) -> list[Finding]:
     """A warning for each state of an intent that goes on whose last answer the import removes or switches off."""
-    table = rows.Response.table
+    table, get_scope = rows.Response.table, itemgetter("intent_code", "state_code")
     answers, wanted = plan.existing[table], plan.placed.wanted.get(table, {})
-    remaining = {_get_scope(row) for row in {**answers, **wanted}.values() if row and row["enabled"]}
+    remaining = {get_scope(row) for row in {**answers, **wanted}.values() if row and row["enabled"]}
     intents = plan.placed.wanted.get(rows.Intent.table, {})
     removed = {
-        _get_scope(answers[pk]): pk
+        get_scope(answers[pk]): pk
         for pk in wanted
         if pk in answers and answers[pk]["enabled"] and intents.get(answers[pk]["intent_code"], True)
     }
@@ -232,10 +238,6 @@ def _find_removed_answers(plan: ImportPlan) -> list[Finding]:
         for (intent, state), pk in removed.items()
         if (intent, state) not in remaining
     ]
-
-
-def _get_scope(row: tree.Content) -> tuple[str, str]:
-    return row["intent_code"], row["state_code"]
 
 
 def _drop_faulty_rows(plan: ImportPlan) -> bool:

@@ -70,13 +70,9 @@ def stream_lines(
     try:
         for news in follow_work(work):
             line = describe_progress(news._asdict()) if isinstance(news, WorkProgress) else describe_result(news.result)
-            yield _encode_line(line)
+            yield dumps(line).encode() + b"\n"
     except WorkFailed as error:
-        yield _encode_line(describe_failure(error))
-
-
-def _encode_line(document: Any) -> bytes:
-    return dumps(document).encode() + b"\n"
+        yield dumps(describe_failure(error)).encode() + b"\n"
 
 
 def _run_work(work: Callable[[Progress], Any], heard: "queue.SimpleQueue[Any]") -> None:

@@ -78,11 +78,10 @@ def list_file_rows(contents: Contents, table: str) -> list[dict[str, Json]]:
         values = {**row, TOOL_CODE: codes.get(row[TOOL_ID])} if table in TOOL_PARTS else row
         shown.append({name: values[name] for name in columns})
     order = key.columns if key.is_unique else (*(name for name in _ORDER if name in columns), key_of(table))
-    return sorted(shown, key=lambda row: [_make_comparable(row[name]) for name in order])
-
-
-def _make_comparable(value: Json) -> tuple[bool, int, str]:
-    return (False, value, "") if isinstance(value, int) else (True, 0, str(value))
+    # Numbers come first, because they cannot be compared with texts.
+    return sorted(
+        shown, key=lambda row: [(0, v, "") if isinstance(v := row[at], int) else (1, 0, str(v)) for at in order]
+    )
 
 
 def rename_table(name: str) -> str:

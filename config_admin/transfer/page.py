@@ -22,7 +22,6 @@ from config_admin.editing import reasons
 from config_admin.editing.links import release_url
 from config_admin.editing.request_change_set import UNCHANGED, describe_saved_draft
 from config_admin.editing.row_diff import changed_row
-from config_admin.releases.change_set import get_content_hash
 from config_admin.releases.queries import NoSuchRelease
 from config_admin.releases.working_copy import find_working_copy
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
@@ -209,13 +208,9 @@ def _answer_file(data: bytes, stem: str, form: str) -> HttpResponse:
 
 
 def _run_import(form: FileForm, request: HttpRequest, is_own: bool, progress: Progress) -> Outcome:
-    """Check the file and, if confirmed and allowed, import it.
-
-    `is_own`: as the forms of the rows would; nobody changes what they did not see.
-    """
-    apply = "apply" in request.POST and not (is_own and request.POST.get("seen") != get_content_hash())
+    """Check the file and, if confirmed and allowed, import it. `is_own`: as the forms of the rows would."""
     user: Any = request.user
-    reason, rest = reasons.read_reason(request), form.cleaned_data["rest"]
+    apply, reason, rest = "apply" in request.POST, reasons.read_reason(request), form.cleaned_data["rest"]
     try:
         document = limit_document(form.document(), request) if is_own else form.document()
         return run_import(document, apply=apply, author=user, reason=reason, rest=rest, progress=progress)

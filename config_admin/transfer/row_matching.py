@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import count, product
 from typing import Any
 
 from django.utils import timezone
@@ -70,16 +70,20 @@ def match_rows(document: Document, existing: Contents, new_id: NewId, base: Merg
 
 
 def fresh_ids(document: Document, existing: Contents, highest: Callable[[str], int] = lambda table: 0) -> NewId:
-    """Ids after those of all existing rows and rows of the file, and after the `highest` that a table ever had."""
-    last: dict[str, int] = {}
+    """Ids after those of all existing rows, and after the `highest` that a table ever had, without those of the file.
+
+    A file cannot choose them: one with a very high number would leave no number for the rows after it.
+    """
+    free: dict[str, Iterator[int]] = {}
 
     def fresh(table: str) -> int:
-        if table not in last:
-            given = (row.values.get(key_of(table)) for row in document.tables.get(table, ()))
-            last[table] = max((pk for pk in (*existing[table], *given) if isinstance(pk, int)), default=0)
-            last[table] = max(last[table], highest(table))
-        last[table] += 1
-        return last[table]
+        if table not in free:
+            given = {
+                pk for row in document.tables.get(table, ()) if isinstance(pk := row.values.get(key_of(table)), int)
+            }
+            last = max((pk for pk in existing[table] if isinstance(pk, int)), default=0)
+            free[table] = (pk for pk in count(max(last, highest(table)) + 1) if pk not in given)
+        return next(free[table])
 
     return fresh
 

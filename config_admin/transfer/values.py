@@ -42,7 +42,11 @@ def normalise_value(column: "models.Field[Any, Any]", value: Json) -> Json:
     if isinstance(value, str) and storable(value) != value:
         raise ValueRefused(_NO_TEXT)
     try:
-        return as_json(_to_python(column, value))
+        if isinstance(column, models.DateTimeField):
+            if (moment := datetime.fromisoformat(str(value))).tzinfo is None:
+                raise ValueError(value)
+            return as_json(moment)
+        return as_json(column.to_python(Decimal(str(value)) if isinstance(column, models.DecimalField) else value))
     except (ValidationError, ValueError, OverflowError):
         raise _refuse_value(value, kind) from None
 
@@ -70,16 +74,6 @@ def _find_storage_problem(value: Json) -> str | None:
         return None if isfinite(value) else f"{value} is not a JSON value."
     inner = [*value, *value.values()] if isinstance(value, dict) else value if isinstance(value, list) else ()
     return next((problem for item in inner if (problem := _find_storage_problem(item))), None)
-
-
-def _to_python(column: "models.Field[Any, Any]", value: Json) -> Any:
-    """The value as the column has it. Raises ValueError, for a time without a zone too, and ValidationError."""
-    if isinstance(column, models.DateTimeField):
-        moment = datetime.fromisoformat(value)
-        if moment.tzinfo is None:
-            raise ValueError(value)
-        return moment
-    return column.to_python(Decimal(str(value)) if isinstance(column, models.DecimalField) else value)
 
 
 def shorten_value(value: Json) -> str:

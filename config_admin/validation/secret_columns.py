@@ -13,7 +13,7 @@ from convengine.server.deployment.secrets import MASK
 #: The columns that may hold secrets, by table.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     rows.HttpTool.table: ("url_template", "headers_json", "query_json", "body_template"),
-    rows.McpServer.table: ("url", "headers_json", "env_json", "args_json"),
+    rows.McpServer.table: ("url", "headers_json", "command", "env_json", "args_json"),
 }
 
 

@@ -150,7 +150,7 @@ class _Preview:
             ],
             "shown": plan.planned[:MAX_SHOWN],
             "more": max(len(plan.planned) - MAX_SHOWN, 0),
-            "reason_missing": reasons.MISSING if self.lacks_reason else "",
+            "reason_missing": reasons.explain_blank_reason(self.request) if self.lacks_reason else "",
             **compared,
             "is_outdated": self.is_outdated,
             "may_move": self.may_move,

@@ -115,7 +115,7 @@ def _answer_wish(request: HttpRequest, effect: LessonEffect, group: int | None) 
     """Save what the page showed, with a reason, or say why not."""
     is_tried, reason = request.POST.get("tried") == effect.digest, reasons.read_reason(request)
     if not (is_tried and reason):
-        return {"is_outdated": not is_tried, "reason_missing": "" if reason else reasons.MISSING}
+        return {"is_outdated": not is_tried, "reason_missing": "" if reason else reasons.explain_blank_reason(request)}
     if "_to_draft" in request.POST and find_working_copy() is None:
         return offer_drafts(request, "The phrases wait in a draft until it is published.")
     return _save(request, effect.lesson, group)

@@ -16,11 +16,14 @@ from openpyxl import load_workbook
 
 from config_admin import models as m
 from config_admin.drafts.middleware import KEY
+from config_admin.editing import reasons
 from config_admin.releases import head
 from config_admin.releases.change_set import change_set
 from config_admin.transfer import apply_import, files
+from config_admin.transfer.document import Document, locate_rows
 from config_admin.transfer.files import export_configuration
 from config_admin.transfer.natural_keys import list_file_columns
+from config_admin.transfer.row_matching import fresh_ids
 from config_admin.validation.stored_columns import control_plane
 from convengine.server.api.models import CeApiKey
 from convengine.server.webhooks.models import CeWebhook
@@ -284,8 +287,8 @@ def test_a_reader_of_a_deployment_removes_nothing_either(desk: None, ben: Client
     )
     shown = preview(ben, {"ce_policy": []})
     assert list_errors(shown) == [
-        "Policy 7, not in the file: The import would remove this row. Only configuration administrators import "
-        "removals. Ask one. [FORBIDDEN]"
+        "Policy 7, not in the file: The import would remove this row. Only configuration administrators can import "
+        "files that remove rows. [FORBIDDEN]"
     ]
     confirm(ben, shown)
     assert m.CePolicy.objects.exists()
@@ -472,3 +475,109 @@ def test_files_have_no_column_that_no_form_has() -> None:
         ("ce_mcp_db_tool", "tool_code"),
         ("ce_mcp_http_tool", "tool_code"),
     }
+
+
+NEW = {"rule_type": "CONTAINS", "pattern": "pin", "response_text": "No."}
+#: Rows of a file with a very high number that nobody may choose, and what a forged bundle says beside them.
+HIGH: dict[str, tuple[Tables, dict[str, Any], str]] = {
+    "a refused row": (
+        {"ce_policy": [{**NEW, "policy_id": 9223372036854775806}, {**NEW, "pattern": "tan"}]},
+        {},
+        "ce_policy",
+    ),
+    "a table without a column of numbers": (
+        {
+            "ce_mcp_tool": [
+                {"tool_code": "rates", "tool_group": "HTTP_API", "tool_id": 9223372036854775806},
+                {"tool_code": "prices", "tool_group": "HTTP_API", "intent_code": "LOAN", "state_code": "X"},
+            ],
+            "ce_mcp_http_tool": [{"tool_code": "prices", "connection_name": "bank", "url_template": "/a"}],
+        },
+        {},
+        "ce_mcp_tool",
+    ),
+    "a number that a forged ancestry maps": (
+        {"ce_policy": [{**NEW, "policy_id": 5000000000000, "pattern": "cvv"}, {**NEW, "pattern": "tan"}]},
+        {"ce_policy": {"7": 5000000000000}},
+        "ce_policy",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HIGH)
+def test_no_file_chooses_the_numbers_of_new_rows(desk: None, ben: Client, name: str) -> None:
+    tables, numbers, table = HIGH[name]
+    file: dict[str, Any] = {"tables": tables}
+    if numbers:
+        known = {"content": newest().content_hash, "numbers": numbers}
+        file |= {"base": {"release": 1, "content": "0" * 64}, "ancestry": {"checksum": "", "contents": [known]}}
+    sent = {"rest": "on", "merge": "on"} if numbers else {"rest": "on"}
+    before = m.CePolicy.objects.count() + m.CeMcpTool.objects.count()
+    assert confirm(ben, preview(ben, json.dumps(file).encode(), **sent), **sent).status_code == 302
+    assert m.CePolicy.objects.count() + m.CeMcpTool.objects.count() == before + 1
+    assert max(control_plane()[table].objects.values_list("pk", flat=True)) < 100  # type: ignore[attr-defined]
+
+
+def test_new_rows_step_over_the_numbers_of_the_file() -> None:
+    rows: Tables = {"ce_policy": [{"policy_id": number} for number in (3, 4, 6, 10**18, [1], "5", None)]}
+    new_id = fresh_ids(Document(locate_rows(rows)), {"ce_policy": {2: {}}}, lambda table: 1)
+    assert [new_id("ce_policy") for _ in range(4)] == [5, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("text", "stored"),
+    [(" Sorry?\r\nAgain.\n", "Sorry?\nAgain."), ("\u00a0Sorry?", "Sorry?"), ("As stored.\n", "As stored.\n")],
+)
+def test_texts_are_stored_as_a_form_sends_them(desk: None, ben: Client, text: str, stored: str) -> None:
+    m.CeResponse.objects.filter(pk=70).update(derivation_hint="", exact_text="As stored.\n")
+    changed = {"ce_response": [{"response_id": 70, "exact_text": text, "priority": 3}]}
+    confirm(ben, preview(ben, changed))
+    assert m.CeResponse.objects.values_list("exact_text", "priority").get(pk=70) == (stored, 3)
+    assert preview(ben, changed).context["counts"] == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "stored", "message"),
+    [
+        ("x" * 2000, "x" * 2000, ""),
+        ("x" * 2001, "", "The reason for this change is longer than 2000 characters. Shorten it."),
+        (" a\x00b ", "a\ufffdb", ""),
+        (" ", "", reasons.MISSING),
+    ],
+)
+def test_the_reason_is_limited_as_in_forms(desk: None, ben: Client, reason: str, stored: str, message: str) -> None:
+    before = head.newest()
+    answer = confirm(ben, preview(ben, {"ce_policy": CHANGE}), reason=reason)
+    assert (answer.status_code, head.newest() == before) == ((200, True) if message else (302, False))
+    assert newest().reason == stored or message
+    assert not message or message == answer.context["reason_missing"] in answer.content.decode()
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_a_release_after_the_answer_is_shown_first(desk: None, ben: Client, monkeypatch: Any, is_late: bool) -> None:
+    """Somebody is faster: before the plan, or between the plan and its lock."""
+    shown, plan_import = preview(ben, {"ce_policy": CHANGE}), apply_import.plan_import
+
+    def make_release(result: Any = None) -> Any:
+        """Every plan from now on has the content of another release: one transaction of this test makes only one."""
+        monkeypatch.setattr("config_admin.transfer.import_plan.get_content_hash", lambda: "another content")
+        return result
+
+    if is_late:
+        monkeypatch.setattr(apply_import, "lock_content", lambda: make_release("another content"))
+    else:
+        monkeypatch.setattr(
+            apply_import, "plan_import", lambda *args, **options: plan_import(*args, **(make_release() or options))
+        )
+    asked = confirm(ben, shown)
+    assert "The configuration has changed since the last preview" in asked.content.decode()
+    assert m.CePolicy.objects.get().pattern == "cvv"
+
+
+@pytest.mark.parametrize(
+    ("right", "is_offered"), [("add_cepolicy", True), ("change_cepolicy", True), ("view_cepolicy", False)]
+)
+def test_who_may_add_or_change_rows_finds_the_import(desk: None, right: str, is_offered: bool) -> None:
+    link = f'href="{reverse("admin:config_admin_cerelease_transfer")}">Import</a>'
+    page_of_list = have_rights(right, "view_cepolicy").get(address(m.CePolicy))
+    assert (link in page_of_list.content.decode()) == is_offered

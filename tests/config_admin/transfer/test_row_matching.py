@@ -65,8 +65,8 @@ def test_rows_of_elsewhere_keep_free_ids_and_find_themselves_again() -> None:
     rows = [{**POLICY, "policy_id": 40}, {**POLICY, "policy_id": 50, "pattern": "iban"}]
     plan = plan_import(document(ImportMode.ADD, ce_policy=[*rows, {**POLICY, "policy_id": 7, "pattern": "pin"}]))
     # 41 is gone, and was another row: its history stays its own.
-    assert changes(plan) == {"ce_policy": [(50, False, True), (51, False, True)]}
-    assert plan.placed.renumbered == {("ce_policy", 40): 51, ("ce_policy", 7): 40}
+    assert changes(plan) == {"ce_policy": [(42, False, True), (50, False, True)]}
+    assert plan.placed.renumbered == {("ce_policy", 40): 42, ("ce_policy", 7): 40}
 
 
 def test_progress_texts_follow_their_rule_to_its_new_id() -> None:
