@@ -225,8 +225,8 @@ def list_unknown_settings(snapshot: Snapshot) -> list[rows.Config]:
 
 def list_settings() -> list[Setting[Any]]:
     """Every setting by family; those of a deployment without a title are last."""
-    places = {type_: place for place, type_ in enumerate(TITLES)}
-    return sorted(CATALOGUE.values(), key=lambda each: (places.get(each.type, len(places)), each.type))
+    order = {type_: index for index, type_ in enumerate(TITLES)}
+    return sorted(CATALOGUE.values(), key=lambda each: (order.get(each.type, len(order)), each.type))
 
 
 def _build_line(snapshot: Snapshot, setting: Setting[Any], entries: Iterable[StoredSetting]) -> SettingLine:
