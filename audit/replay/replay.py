@@ -104,7 +104,7 @@ class Replay:
 
     @cached_property
     def first_difference(self) -> FirstDifference | None:
-        """The first difference on the turn's own release, in an event, the answer, or the calls; elsewhere null."""
+        """The first difference on the turn's own release, in an event, the answer, or the calls; elsewhere None."""
         if not self.is_on_own_release or self.is_external:
             return None
         calls = (*self.missing, *(f"Recorded and not asked for: {call}." for call in self.unasked))

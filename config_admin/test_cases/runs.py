@@ -74,8 +74,7 @@ def list_folders() -> list[str]:
 
 def count_tags() -> list[tuple[str, int]]:
     """The tags to choose from, each with the number of its tests."""
-    tags = CeTestCaseTag.objects.values_list("tag").annotate(tests=Count("pk")).order_by("tag")
-    return list(tags[:_OFFERED])
+    return list(CeTestCaseTag.objects.values_list("tag").annotate(tests=Count("pk")).order_by("tag")[:_OFFERED])
 
 
 def take_page(query: QuerySet[M], after: int) -> tuple[list[M], int | None]:
@@ -135,6 +134,7 @@ def _play_all(run: CeTestRun, note: Callable[[CeTestCase, CaseVerdict], None]) -
         played += len(verdicts)
         if played < run.total:
             yield
+    _store(run, snapshot, (), began)
     remove_old_results()
 
 

@@ -14,7 +14,6 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.views.decorators.http import require_GET
 
-import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.editing.context import get_editor_context
 from config_admin.editing.links import list_visible_tables, release_url, settings_url
 from config_admin.editing.usages import link_of
@@ -22,13 +21,13 @@ from config_admin.manual import prose
 from config_admin.releases.working_copy import write_outside
 from config_admin.validation.labels import column_label
 from config_admin.validation.uses import RowTexts, list_row_texts
+from config_admin.workplace.settings_page import list_settings
 from convengine.engine.text.compare import code
 from convengine.engine.text.invisible import reveal_invisible
 from convengine.engine.text.participants import SHORTEST
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn import rows
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
-from convengine.engine.turn.live_settings import CATALOGUE
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.layout import list_places
 from convengine.server.interfaces.access_log import access_log
@@ -137,7 +136,7 @@ def search(snapshot: Snapshot, text: str, tables: Collection[str], pages: Sequen
     if rows.Config.table in tables:
         named += [
             Hit(settings_url(setting), setting.label, f"{setting.name} · {setting.help}")
-            for setting in CATALOGUE.values()
+            for setting in list_settings()
             if _has_all(f"{setting.label} {setting.name} {setting.help}".lower(), words)
         ]
     ranked = sorted(_rank_rows(snapshot, words, tables), key=lambda each: each[0])

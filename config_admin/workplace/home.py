@@ -16,7 +16,6 @@ from django.utils.formats import date_format
 from django.utils.timezone import localtime
 from django.views.decorators.http import require_POST
 
-import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from config_admin.drafts.models import (
     CeDraft,
     CeDraftReview,
@@ -41,6 +40,7 @@ from config_admin.releases.undo import wanted_by_revert
 from config_admin.test_cases.models import CeTestRun
 from config_admin.validation import relations
 from config_admin.validation.labels import row_title
+from config_admin.workplace.settings_page import list_settings
 from config_admin.workplace.start_empty import find_start_empty
 from convengine.engine.rules.explain import list_faults
 from convengine.engine.text.compare import shorten_line
@@ -557,7 +557,7 @@ def list_concerns(snapshot: Snapshot) -> Iterator[Notice]:
     for row, fault in list_faults(snapshot):
         text = f"It is invalid, so no turn uses it: {fault.reason}. {fault.remedy or ''}".strip()
         yield _warn(row_title(row), row_url(row.table, row.pk), text)
-    for setting in live_settings.CATALOGUE.values():
+    for setting in list_settings():
         reading = live_settings.read(snapshot, setting)
         if reading.problem:
             url = row_url(reading.row.table, reading.row.pk) if reading.row else ""

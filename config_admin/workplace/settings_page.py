@@ -211,9 +211,7 @@ def _matches_search(line: SettingLine, words: Sequence[str], changed: bool) -> b
 def list_setting_lines(snapshot: Snapshot) -> list[SettingLine]:
     """Every setting of the catalogue by family. One query: who changed the rows."""
     stored = _group_stored_values(snapshot)
-    return [
-        _build_line(snapshot, setting, stored.get(setting, ())) for setting in sorted(CATALOGUE.values(), key=_sort_key)
-    ]
+    return [_build_line(snapshot, setting, stored.get(setting, ())) for setting in list_settings()]
 
 
 def get_setting_line(snapshot: Snapshot, setting: Setting[Any]) -> SettingLine:
@@ -225,9 +223,10 @@ def list_unknown_settings(snapshot: Snapshot) -> list[rows.Config]:
     return [row for row in snapshot.rows(rows.Config) if _find_read_setting(row) is None]
 
 
-def _sort_key(setting: Setting[Any]) -> tuple[int, str]:
-    order = list(TITLES)
-    return (order.index(setting.type), "") if setting.type in TITLES else (len(order), setting.type)
+def list_settings() -> list[Setting[Any]]:
+    """Every setting by family; those of a deployment without a title are last."""
+    order = {type_: index for index, type_ in enumerate(TITLES)}
+    return sorted(CATALOGUE.values(), key=lambda each: (order.get(each.type, len(order)), each.type))
 
 
 def _build_line(snapshot: Snapshot, setting: Setting[Any], entries: Iterable[StoredSetting]) -> SettingLine:

@@ -44,7 +44,7 @@ class Retries:
     longest_pause: float = 10.0
 
     def find_pause(self, attempt: int, error: ApiError | ConnectionFailed) -> float | None:
-        """Seconds to wait after a failed attempt, counted from 1; null to give up."""
+        """Seconds to wait after a failed attempt, counted from 1; None to give up."""
         if attempt >= self.attempts:
             return None
         if isinstance(error, ApiError) and not (error.recoverable or error.status in _RECOVERABLE):

@@ -137,7 +137,7 @@ class TooLarge(RequestInvalid):
 
     @classmethod
     def of(cls, field: str, size: int | None, limit: int, kind: str) -> Self:
-        """The error for `size` bytes of a field. Returns None if the bytes were not all counted."""
+        """The error for `size` bytes of a field; `size` is None if the bytes were not all counted."""
         received = f"more than {limit}" if size is None else str(size)
         message = f"{(cls.__doc__ or '').strip()[:-1]}: {received} bytes of {kind} received, {limit} is the limit."
         error = cls(message, fields={field: [f"{received} bytes received; send at most {limit} bytes of {kind}."]})

@@ -45,7 +45,7 @@ class PortCall(NamedTuple):
 
     @property
     def is_unanswered(self) -> bool:
-        """True if no stub answered a call of a model, task, tool or container."""
+        """True if no stub answered; of a container, only if its stubs are used up, or a registered one was refused."""
         return self.port in OUTSIDE_PORTS and self.answer.get("error_message") == NO_ANSWER
 
     def __str__(self) -> str:

@@ -54,26 +54,26 @@ def _read_begun(
 ) -> Reading | None:
     """What a message changes that begins with the name of a field, up to a word."""
     start = _find_text_start(understanding, end)
-    if says_wrong(understanding, start):  # "What happened is still wrong. He was drilling."
+    is_wrong = start < end + 2 and not understanding.words[start - 1].is_sign and says_wrong(understanding, start)
+    if is_wrong:  # "What happened is still wrong. He was drilling." Behind ":" or "should be", it is the new text.
         start = min((begin for begin in understanding.begins if begin > start), default=start)
     last = _strip_end(understanding, start)
     if start >= last:
         return Reading(named=(item.path,)) if form.asks_what_to_change else None
-    is_long = is_long_text(item.spec, understanding.learned)
-    if not (is_long or _is_plain(understanding, start, last)) or not is_text(item) or says_wrong(understanding, start):
+    if (is_wrong and says_wrong(understanding, start)) or not _is_whole(understanding, item, start, last):
         return _read_short(understanding, form, item, read_as_asked)
     if start == end or any(label.field != item.path and label.start >= start for label in labels):
         return None
     position = understanding.find_position(start, last)
-    text = understanding.quote(start, last)
-    return Reading(taken=(Taken(item.path, text, *position, CORRECTION, is_echoed=True),))
+    return Reading(taken=(Taken(item.path, understanding.quote(start, last), *position, CORRECTION, is_echoed=True),))
 
 
-def _is_plain(understanding: Understanding, start: int, end: int) -> bool:
-    """True for a text in one piece that begins with no denial."""
-    denies = any(cue.start == start and cue.name == "denial" for cue in understanding.cues)
-    is_one = all(word.key not in PARTING for word in understanding.words[start:end])
-    return is_one and not denies and understanding.begins.isdisjoint(range(start + 1, end))
+def _is_whole(understanding: Understanding, item: FormField, at: int, end: int) -> bool:
+    """True for a long text, and for a short one in one piece that is not the "wrong" of "the name is wrong"."""
+    denies = says_wrong(understanding, at) or at in {cue.start for cue in understanding.cues if cue.name == "denial"}
+    is_one = all(word.key not in PARTING for word in understanding.words[at:end])
+    is_one = is_one and understanding.begins.isdisjoint(range(at + 1, end))
+    return is_text(item) and (is_long_text(item.spec, understanding.learned) or (is_one and not denies))
 
 
 def _read_short(

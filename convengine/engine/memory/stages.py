@@ -3,14 +3,6 @@
 from convengine.engine.turn.stage import Family, SentenceTemplate, Tone, declare_stage
 from convengine.engine.turn.stages import PROMPT_FAULT
 
-MEMORY_UPDATED = declare_stage(
-    "MEMORY_UPDATED",
-    Family.SESSION,
-    "What the conversation remembers was brought up to date.",
-    steps="MemoryStep",
-    keys="summaryChars recalled stores intent state",
-    common=True,
-)
 MEMORY_STORE_ERROR = declare_stage(
     "MEMORY_STORE_ERROR",
     Family.SESSION,
@@ -67,4 +59,12 @@ SESSION_UNITS_LLM_ERROR = declare_stage(
     steps="MemoryStep",
     keys=f"errorCode message exception {PROMPT_FAULT}",
     sentences=(SentenceTemplate("The model could not extract notes for later[: {message}].", tone=Tone.WARNING),),
+)
+MEMORY_UPDATED = declare_stage(
+    "MEMORY_UPDATED",
+    Family.SESSION,
+    "What the conversation remembers was brought up to date.",
+    steps="MemoryStep",
+    keys="summaryChars recalled stores intent state",
+    common=True,
 )

@@ -36,6 +36,7 @@ def run_phase(
 ) -> Session:
     """Run all rules of a phase whose conditions hold. `source` is appended in brackets to each rule stage.
 
+    The most specific scope is tested first, in it the rules by priority, then by ID.
     `rules_of_state`: the state whose rules run, until one of them moves the dialogue; by default the present state.
     A turn that only resets or only digresses runs no rules. Never raises for a faulty row: the record has RULE_ERROR.
     """
@@ -68,9 +69,7 @@ class _PhaseRun:
         source, origin = flags["ruleExecutionSource"], flags["ruleExecutionOrigin"]
         post_intent = flags["ruleAgentPostIntent"]
         return session.evolve(
-            post_intent_rule=post_intent,
-            rule_execution_source=source,
-            rule_execution_origin=origin,
+            post_intent_rule=post_intent, rule_execution_source=source, rule_execution_origin=origin
         ).with_values(
             RuleParams(
                 post_intent_rule=post_intent,

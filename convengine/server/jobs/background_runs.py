@@ -96,9 +96,10 @@ class BackgroundRuns(Generic[Row]):
         Raises ReplayBusy while another run of the same owner is open, and when too many runs are waiting.
         """
         self.mark_lost()
-        if len(self._held) >= self.most:
-            raise ReplayBusy(self._refusal)
-        self.create(run, check)
+        with transaction.atomic():
+            self.create(run, check)
+            if len(self._held) >= self.most:
+                raise ReplayBusy(self._refusal)
         transaction.on_commit(partial(self._submit, run.pk))
 
     def create(self, run: Row, check: Callable[[], None] = lambda: None) -> None:
@@ -113,9 +114,10 @@ class BackgroundRuns(Generic[Row]):
                     check()
                 return
             except IntegrityError:
+                if not hasattr(run, "owner"):
+                    raise
                 if self.select_open().filter(owner=row.owner).exists():
                     raise ReplayBusy(f"A {self.name} of yours is not finished. Try again when it is.") from None
-                # The owner's other run ended between the two statements.
         raise ReplayBusy()
 
     def _submit(self, key: Any) -> None:
@@ -127,8 +129,7 @@ class BackgroundRuns(Generic[Row]):
 
     def cancel(self, key: Any) -> bool:
         """End a run; what it stored so far stays. False when it has ended already."""
-        now = database_time()
-        return bool(self.select_open().filter(pk=key).update(status=RunStatus.CANCELLED, finished_at=now))
+        return bool(self.select_open().filter(pk=key).update(status=RunStatus.CANCELLED, finished_at=database_time()))
 
     def mark_lost(self) -> None:
         """Mark the runs of dead processes as lost."""

@@ -36,8 +36,6 @@ _MOST_DOUBLINGS = 5
 #: meanwhile. On SQLite waiting turns poll the single lock ever more rarely, so it must be free most of the time.
 _RESTS = {"postgresql": (1, 1.0), "sqlite": (10, 0.1)}
 _SHORTEST_REST = 0.005
-
-
 #: The threads of jobs that wait for answers from outside.
 _outside: defaultdict[str, Background] = defaultdict(lambda: Background(threads=1))
 
