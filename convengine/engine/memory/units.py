@@ -88,16 +88,16 @@ def stage_units(session: Session) -> Session:
 
     A fact of the same topic is replaced; equal units are stored once.
     """
-    new = tuple(list_units(session))
-    if not new:
+    if not (units := tuple(list_units(session))):
         return session
-    topics, hashes = {unit.topic for unit in new if unit.kind == "FACT"}, {unit.content_hash for unit in new}
+    topics, hashes = {unit.topic for unit in units if unit.kind == "FACT"}, {unit.content_hash for unit in units}
     stored, remaining = session.context.get(BRANCH), []
     for unit in stored if isinstance(stored, (list, tuple)) else ():
         if isinstance(unit, Mapping) and not (unit.get("kind") == "FACT" and unit.get("topic") in topics):
             known = MemoryUnit(str(unit.get("kind")), str(unit.get("topic")), str(unit.get("claim")), 0)
-            remaining += [] if known.content_hash in hashes else [unit]
-    return session.with_context({BRANCH: [*remaining, *(unit.to_prompt() for unit in new)][-_SEEN:]})
+            if known.content_hash not in hashes:
+                remaining.append(unit)
+    return session.with_context({BRANCH: [*remaining, *(unit.to_prompt() for unit in units)][-_SEEN:]})
 
 
 def list_units(session: Session) -> Iterator[MemoryUnit]:

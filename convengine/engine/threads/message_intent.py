@@ -132,9 +132,9 @@ def _ask_model(session: Session, turn: Turn) -> MessageIntent:
     user_prompt = f"Task so far:\n{session.context_summary}\n\nMessage:\n{session.user_text}"
     reply = ask(session, turn, ModelQuestion("DIALOGUE_ACT", _ASKED, user_prompt, json_schema=_SCHEMA, strict=True))
     value = reply.value if isinstance(reply.value, Mapping) else {}
-    wanted = turn.config(session, catalogue.DRIFT_MIN_CONFIDENCE)
-    sure = (read_confidence(value.get("confidence")) or 0.0) >= wanted
-    return (MessageIntent.read(value.get("messageIntent")) if sure else None) or MessageIntent.UNCLEAR
+    least = turn.config(session, catalogue.DRIFT_MIN_CONFIDENCE)
+    is_sure = (read_confidence(value.get("confidence")) or 0.0) >= least
+    return (MessageIntent.read(value.get("messageIntent")) if is_sure else None) or MessageIntent.UNCLEAR
 
 
 def _audit_message_intent(session: Session, turn: Turn, meaning: MessageIntent) -> Session:
