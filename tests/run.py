@@ -109,15 +109,13 @@ def list_parts(arguments: Sequence[str] = ()) -> list[Part]:
 
 
 def count_at_once(arguments: Sequence[str] = ()) -> int:
-    """How many parts run beside each other: two of `--long`, whose parts are two processes each, and in CI one more.
+    """How many parts run beside each other: two where servers are killed, whose tests have deadlines.
 
     Of `--nightly`, which measures load, one.
     """
     if "--nightly" in arguments:
         return 1
-    if "--long" in arguments:
-        return 2
-    return 3 if "--ci" in arguments else 2 * (os.cpu_count() or 1)
+    return 2 if {"--long", "--ci"} & {*arguments} else 2 * (os.cpu_count() or 1)
 
 
 def main(arguments: Sequence[str]) -> int:

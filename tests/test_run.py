@@ -55,7 +55,7 @@ def test_ci_runs_all_that_must_hold_beside_what_is_long() -> None:
     ]
     assert len({part.name for part in parts}) == len(parts)
     assert [part.name for part in parts if not part.is_patient] == ["servers"]
-    assert count_at_once(["--ci"]) == 3
+    assert count_at_once(["--ci"]) == 2
 
 
 @pytest.mark.parametrize("count", sorted({1, QUICK_SHARES, SHARES, 7}))
