@@ -25,7 +25,7 @@ from convengine.json_value import Json
 _NAMED = 5
 #: The schema types whose values a table of texts writes as JSON.
 _TYPED = frozenset({"integer", "number", "boolean", "array"})
-#: What is right is told as taken.
+#: The result that reports show for a right value.
 _TAKEN = "taken"
 
 

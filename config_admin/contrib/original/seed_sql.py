@@ -76,7 +76,7 @@ _PHASES_AFTER_ANSWER = ("POST_RESPONSE_RESOLUTION", "POST_RESPONSE")
 
 
 def _find_table(name: str) -> str:
-    """The table of this name, also under its newer name of the original; unchanged if there is none."""
+    """The name of a table of ours, also for its newer name in the original; else the name as it is."""
     renamed = rename_table(name)
     return renamed if renamed in ROW_TYPE_OF else name
 

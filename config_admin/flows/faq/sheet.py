@@ -157,7 +157,7 @@ def read_entries(lines: Sequence[Line]) -> tuple[list[FaqEntry], list[FaqProblem
 def _read_heads(line: Line) -> tuple[Sequence[str], list[FaqProblem]]:
     """The columns that the first line names, and what is wrong with them.
 
-    There are none if it does not name both questions and answer: it is the first entry then.
+    A first line that does not name both questions and answer is the first entry, and names no columns.
     """
     number, cells = line
     heads = [" ".join(cell.casefold().split()) for cell in cells]

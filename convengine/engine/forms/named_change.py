@@ -69,7 +69,7 @@ def _read_begun(
 
 
 def _is_whole(understanding: Understanding, item: FormField, at: int, end: int) -> bool:
-    """True for a long text, and for a short one in one piece that is not the "wrong" of "the name is wrong"."""
+    """True where these words are the new text: all of a long one, a short one in one piece without a denial."""
     denies = says_wrong(understanding, at) or at in {cue.start for cue in understanding.cues if cue.name == "denial"}
     is_one = all(word.key not in PARTING for word in understanding.words[at:end])
     is_one = is_one and understanding.begins.isdisjoint(range(at + 1, end))

@@ -74,7 +74,7 @@ def build_branch(session: Session, summary: str) -> dict[str, Json]:
 
 
 def get_own_summary(session: Session) -> Json:
-    """The summary of the conversation's last turn. Returns None if there is none."""
+    """The summary that the conversation's last turn stored, or None."""
     return _get_branch(session).get("session_summary")
 
 

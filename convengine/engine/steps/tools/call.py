@@ -50,7 +50,7 @@ class ToolRequest:
 
 
 def read_request(value: Json) -> ToolRequest | None:
-    """The request in a param, an object or a JSON text. Returns None if there is none.
+    """Read the request from a param, an object or a JSON text. A blank value is None.
 
     Arguments that are not an object are ignored. Raises InvalidToolRequest for any other value.
     """
