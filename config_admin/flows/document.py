@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from config_admin.flows.dependencies import find_dependency_problems
 from config_admin.flows.field_kinds import FIELD_KINDS
+from config_admin.flows.languages import list_flow_languages, speak_flow
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.conditions.evaluate import ALIASES
@@ -73,10 +74,21 @@ def get_item_schema(key: str) -> Values:
 
 
 def check_flow(document: Json) -> None:
-    """Check a document by the schema of flows, and what the schema cannot say.
+    """Check a document, in each of its languages, by the schema of flows, and what the schema cannot say.
 
     Raises FlowRefused with all problems of the first kind, or else with all of the second.
     """
+    languages = list_flow_languages(document)
+    for language in languages:
+        try:
+            _check_flow(speak_flow(document, language, languages[0]))
+        except FlowRefused as refused:
+            raise FlowRefused([f"{problem} ({language})" for problem in refused.problems]) from None
+    if not languages:
+        _check_flow(document)
+
+
+def _check_flow(document: Json) -> None:
     errors = sorted(Draft202012Validator(get_flow_schema()).iter_errors(document), key=lambda error: list(error.path))
     problems = [
         f"{'.'.join(map(str, error.absolute_path)) or 'the document'}: {_describe_error(error)}" for error in errors

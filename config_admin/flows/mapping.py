@@ -24,6 +24,7 @@ from config_admin.flows.document import (
     write_refusal,
 )
 from config_admin.flows.field_kinds import FIELD_KINDS, find_field_kind
+from config_admin.flows.languages import list_flow_languages, speak_flow, write_translated
 from config_admin.flows.row_shapes import BLANK, Column, Part, RowShape, read_column, write_column
 from config_admin.validation.stored_columns import control_plane
 from convengine.engine.forms.asking import get_texts
@@ -375,6 +376,11 @@ def write_rows(flow: Document, question_codes: Sequence[str] = ()) -> dict[str, 
     `question_codes`: the intents of the questions in between; by default they are numbered.
     """
     check_flow(flow)
+    return write_translated(flow, lambda spoken: _write_rows(spoken, question_codes))
+
+
+def _write_rows(flow: Document, question_codes: Sequence[str]) -> dict[str, list[Values]]:
+    """The rows of a document in one language."""
     written: dict[str, list[Values]] = {}
     items = flow.get("questions_and_answers", ())
     numbered = question_codes or [number_question(flow["code"], number) for number in range(1, len(items) + 1)]
@@ -418,7 +424,12 @@ def read_question(flow: Document) -> Values:
 
 
 def normalise_flow(flow: Document) -> Values:
-    """The document as it is read back from its rows: without defaults, blanks, and what its kind does not use."""
+    """The document as it is read back from its rows: without defaults, blanks, and what its kind does not use.
+
+    Its texts are those of the first language.
+    """
+    for first in list_flow_languages(flow)[:1]:
+        flow = speak_flow(flow, first, first)
     document: Document = {"code": flow["code"], "kind": flow["kind"]}
     for shape in list_shapes(flow["kind"]):
         document = shape.read(document, shape.write(flow))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from config_admin.flows.document import ASKING, Document, FlowKind, FlowRefused, Values
+from config_admin.flows.languages import merge_languages
 from config_admin.flows.mapping import list_shapes, number_question, read_question, sort_parts, write_rows
 from config_admin.flows.row_shapes import IDENTITY, RowShape, fold
 from config_admin.releases.active import snapshots
@@ -15,6 +16,8 @@ from config_admin.transfer.document import BaseRelease
 from config_admin.validation.relations import index_rows
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.live_settings import read
+from convengine.engine.turn.local_time import LANGUAGES, find_language_code
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import QUESTION_BESIDE_FLOW, intent_key
 from convengine.engine.turn.snapshot import Snapshot
@@ -238,8 +241,17 @@ def export_flow(flow_code: str) -> Values | None:
     reading = read_flow(snapshot, flow_code)
     if reading is None:
         return None
-    version = snapshot.config_version
-    return {**reading.document, "base": BaseRelease(version, content_hash_of(version))._asdict()}
+    version, locales = snapshot.config_version, read(snapshot, LANGUAGES).value
+    first, *others = map(find_language_code, locales or [""])
+    translated = {
+        language: other.document
+        for language in others
+        if (other := read_flow(snapshot.translate(language), flow_code)) is not None
+    }
+    return {
+        **merge_languages(reading.document, translated, first),
+        "base": BaseRelease(version, content_hash_of(version))._asdict(),
+    }
 
 
 def write_flow_file(flow: Document, file: Path) -> None:

@@ -9,8 +9,8 @@ from django.utils import timezone
 from simple_history.models import HistoricalRecords
 
 from config_admin.releases.change_set import record_write
-from config_admin.tables.model_fields import CodeField, not_blank
-from config_admin.validation.columns import NaturalKey, Reference, declare_column
+from config_admin.tables.model_fields import CodeField, document, not_blank
+from config_admin.validation.columns import ColumnProblem, NaturalKey, Reference, declare_column
 from config_admin.validation.draft import SaveChecks
 from convengine.engine.rules.row_names import name_row
 from convengine.engine.turn.scope import ANY, UNKNOWN
@@ -140,6 +140,23 @@ class ControlPlaneRow(models.Model):
         """Delete the row, and dependent rows, in one change set."""
         with record_write():
             return super().delete(*args, **options)
+
+
+class SpokenRow(models.Model):
+    """A row with texts that users read, which may have translations (`convengine.engine.turn.translations`)."""
+
+    translations = declare_column(
+        document(
+            null=True,
+            blank=True,
+            help_text="The texts in other languages, by language and place in the row. The page Languages has them.",
+        ),
+        shape=dict,
+        misshapen=ColumnProblem("SHAPE_INVALID", "This must be a JSON object."),
+    )
+
+    class Meta:
+        abstract = True
 
 
 class ScopedRow(ControlPlaneRow):

@@ -11,7 +11,7 @@ from django.db import models
 from django.db.models.functions import Lower
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
-from config_admin.tables.base_model import ControlPlaneRow
+from config_admin.tables.base_model import ControlPlaneRow, SpokenRow
 from config_admin.tables.model_fields import make_enabled_field
 from config_admin.validation import common, programs
 from config_admin.validation.columns import ColumnProblem, NaturalKey, Reference, declare_column
@@ -251,7 +251,7 @@ def _check_qualifier(draft: Config) -> Iterator[Finding]:
         )
 
 
-class CeConfig(ControlPlaneRow):
+class CeConfig(SpokenRow, ControlPlaneRow):
     """One setting. Look-ups ignore case; the value's type is that of the settings catalogue."""
 
     save_checks = SaveChecks(form=(_check_duplicates, _check_secrets, _check_value), fit=(_check_key, _check_qualifier))

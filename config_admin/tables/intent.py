@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db import models
 
-from config_admin.tables.base_model import ControlPlaneRow, index
+from config_admin.tables.base_model import ControlPlaneRow, SpokenRow, index
 from config_admin.tables.model_fields import (
     CodeField,
     flag,
@@ -67,7 +67,7 @@ def _check_answers(draft: Intent) -> Iterator[Finding]:
         yield draft.warning("NO_RESPONSE_FOR_INTENT", None, "This intent has no answer yet. Add one.")
 
 
-class CeIntent(ControlPlaneRow):
+class CeIntent(SpokenRow, ControlPlaneRow):
     """A business intent. Every scoped row names one of these, ANY or UNKNOWN."""
 
     save_checks = SaveChecks(

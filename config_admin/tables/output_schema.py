@@ -6,7 +6,7 @@ from typing import Any
 from django.db import models
 from jsonschema import Draft202012Validator
 
-from config_admin.tables.base_model import ScopedRow, index
+from config_admin.tables.base_model import ScopedRow, SpokenRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.validation import common, programs, relations
 from config_admin.validation.columns import ColumnProblem, NaturalKey, Reference, declare_column
@@ -240,7 +240,7 @@ def check_reset_intent(draft: Draft[Any]) -> Iterator[Finding]:
         yield draft.warning("RESET_INTENT_MIXED", "intent_code", text)
 
 
-class CeOutputSchema(ScopedRow):
+class CeOutputSchema(SpokenRow, ScopedRow):
     """A form: what must be known before the flow can go on."""
 
     save_checks = SaveChecks(

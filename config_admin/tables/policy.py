@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.db import models
 
 from config_admin.health.texts.predicate import TextPredicate, is_impossible
-from config_admin.tables.base_model import ControlPlaneRow, index
+from config_admin.tables.base_model import ControlPlaneRow, SpokenRow, index
 from config_admin.tables.model_fields import make_enabled_field, note, priority, word
 from config_admin.validation import programs
 from config_admin.validation.columns import REGEX, ColumnProblem, LanguageByWord, NaturalKey, declare_column
@@ -82,7 +82,7 @@ def _check_model(draft: Policy) -> Iterator[Finding]:
         )
 
 
-class CePolicy(ControlPlaneRow):
+class CePolicy(SpokenRow, ControlPlaneRow):
     """A text that ends the turn before anything else happens. It has no scope."""
 
     save_checks = SaveChecks(

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from django.db import models
 
-from config_admin.tables.base_model import ScopedRow, index
+from config_admin.tables.base_model import ScopedRow, SpokenRow, index
 from config_admin.tables.model_fields import document, make_enabled_field, note, optional_text, priority, word
 from config_admin.tables.output_schema import check_json_schema
 from config_admin.validation import common, relations
@@ -117,7 +117,7 @@ def _check_model(draft: Response) -> Iterator[Finding]:
         yield draft.warning("DERIVED_WITHOUT_MODEL", "response_type", message)
 
 
-class CeResponse(ScopedRow):
+class CeResponse(SpokenRow, ScopedRow):
     """An answer: a fixed text, or one that a model writes."""
 
     save_checks = SaveChecks(

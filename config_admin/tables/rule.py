@@ -6,7 +6,7 @@ from typing import Any
 
 from django.db import models
 
-from config_admin.tables.base_model import ScopedRow, index
+from config_admin.tables.base_model import ScopedRow, SpokenRow, index
 from config_admin.tables.model_fields import flag, make_enabled_field, note, optional_text, priority, word
 from config_admin.validation import common, relations
 from config_admin.validation.columns import (
@@ -319,7 +319,7 @@ def _check_missing_edge(draft: Rule) -> Iterator[Finding]:
         )
 
 
-class CeRule(ScopedRow):
+class CeRule(SpokenRow, ScopedRow):
     """A rule: most behaviour is configured here."""
 
     save_checks = SaveChecks(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from django.db import models
 
-from config_admin.tables.base_model import ScopedRow, index
+from config_admin.tables.base_model import ScopedRow, SpokenRow, index
 from config_admin.tables.model_fields import make_enabled_field, not_blank, optional_name, optional_text, priority, word
 from config_admin.tables.tool import report_unknown_tool
 from config_admin.validation import common, relations
@@ -61,7 +61,7 @@ def _check_names(draft: Verbose) -> Iterator[Finding]:
         )
 
 
-class CeVerbose(ScopedRow):
+class CeVerbose(SpokenRow, ScopedRow):
     """A progress text for an event of a turn."""
 
     save_checks = SaveChecks(

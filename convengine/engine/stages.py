@@ -25,6 +25,7 @@ for _module in (
     "steps.policy.step",
     "steps.state_graph.step",
     "steps.hand_over.step",
+    "steps.language.step",
     "threads.stages",
     "state_graph.allowed_moves",
     "memory.stages",

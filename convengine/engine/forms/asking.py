@@ -3,7 +3,6 @@
 `ask_next_field` of `steps/responses/form_question.py` chooses the one that an answer asks for.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
 from convengine.engine.text.compare import split_name
 from convengine.engine.text.wording import drop_second_stop
 from convengine.engine.turn.live_settings import Setting
-from convengine.engine.turn.local_time import LOCALE
+from convengine.engine.turn.local_time import LANGUAGES, LOCALE, LOCALE_TEXT, find_language_code
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.field import Kind
@@ -24,7 +23,6 @@ from convengine.json_value import Json
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
 #: The input param by which a caller names the language of a conversation.
 _LOCALE_PARAM = "locale"
-_LOCALE_TEXT = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 #: Kinds of values that are chosen, not owned: "Which day?"
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 
@@ -49,13 +47,18 @@ def find_open_fields(form: Form, context: Mapping[str, Json]) -> list[Field]:
 def find_form_locale(session: Session, turn: Turn, form: Form | None = None) -> str:
     """The locale of a form (`x-locale`), else of the conversation."""
     own = form.schema.get("x-locale") if form and isinstance(form.schema, Mapping) else None
-    return own if isinstance(own, str) and own else find_conversation_locale(session, turn)
+    locale = find_conversation_locale(session, turn)
+    if not isinstance(own, str) or not own:
+        return locale
+    # A form of a conversation in several languages has texts in them; then its locale only tells the country.
+    has_many = len(turn.config(session, LANGUAGES)) > 1
+    return locale if has_many and find_language_code(own) != find_language_code(locale) else own
 
 
 def find_conversation_locale(session: Session, turn: Turn) -> str:
     """The locale that the caller gave the conversation (`inputParams.locale`), else that of the setting."""
     given = session.params.get(_LOCALE_PARAM)
-    return given if isinstance(given, str) and _LOCALE_TEXT.fullmatch(given) else turn.config(session, LOCALE)
+    return given if isinstance(given, str) and LOCALE_TEXT.fullmatch(given) else turn.config(session, LOCALE)
 
 
 def find_form_language(session: Session, turn: Turn, form: Form | None = None) -> str:

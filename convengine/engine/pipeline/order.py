@@ -19,6 +19,8 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.engine.steps.conversation.step.PersistConversationBootstrapStep",
     # Record the user's message.
     "convengine.engine.steps.conversation.step.AuditUserInputStep",
+    # Find the language of the conversation, where it may have several.
+    "convengine.engine.steps.language.step.LanguageStep",
     # While a person has the conversation, store the message and decide nothing.
     "convengine.engine.steps.hand_over.step.HandOverStep",
     # Block messages that must not be processed.

@@ -1,5 +1,6 @@
 """The turn's clock in the conversation's time zone: what rules read as `clock`."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -31,6 +32,33 @@ TIME_ZONE = declare(
 )
 
 
+#: The form of a locale: en, de-AT.
+LOCALE_TEXT = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
+
+
+def _read_locales(text: str) -> tuple[str, ...]:
+    """The locales of a text with commas between. Raises UnreadableSetting for what is none, or a language twice."""
+    locales = tuple(part.strip() for part in text.split(",") if part.strip())
+    languages = [find_language_code(locale) for locale in locales]
+    if not all(map(LOCALE_TEXT.fullmatch, locales)) or len(set(languages)) != len(languages):
+        raise UnreadableSetting("must name each language once, such as en-GB, de-DE, fr.")
+    return locales
+
+
+LANGUAGES = declare(
+    "Session",
+    "LANGUAGES",
+    ValueKind("languages", _read_locales, blank_is_absent=True),
+    (),
+    (
+        "The languages that users may speak, with commas between, such as en-GB, de-DE. The texts of rows are in the "
+        "first one, and may have translations. A conversation uses the language of its user. If blank, all texts are "
+        "in one language."
+    ),
+    label="Languages",
+)
+
+
 LOCALE = declare(
     "Session",
     "LOCALE",
@@ -42,6 +70,11 @@ LOCALE = declare(
     ),
     label="Language and region",
 )
+
+
+def find_language_code(locale: str) -> str:
+    """The language of a locale: `de` for de-AT."""
+    return locale.replace("_", "-").partition("-")[0].strip().lower()
 
 
 def get_local_time(turn: Turn) -> datetime:

@@ -14,6 +14,8 @@ from convengine.engine.turn.owned_params import TOPICS, Param
 KEY_SHAPE = re.compile(r"^[A-Za-z0-9_.-]{1,120}$")
 #: A caller approves a sensitive action with one of them.
 APPROVAL_KEYS = frozenset({"approval_granted", "approvalGranted"})
+#: How the language of the conversation was chosen. A reset keeps it.
+LANGUAGE_STATE = "conversation_language"
 RESET_KEYS = ("reset", "_reset", "restart", "conversation_reset")
 _CALLER = "caller, rules"
 #: All known keys: those of the engine, and those that callers and rules set.
@@ -28,6 +30,7 @@ PARAMS: Mapping[str, Param] = {
         ("pending_action", "pendingAction", "pending_action_task"), Param("CR", _CALLER, "InteractionPolicyStep")
     ),
     **dict.fromkeys(sorted(APPROVAL_KEYS), Param("C", "caller", "GuardrailStep")),
+    LANGUAGE_STATE: Param("E", "LanguageStep", "rules, templates", persists=True),
     "message_details": Param("C", "channels", "rules, templates, tasks"),
     **dict.fromkeys(("rule_id", "tool_code"), Param("C", "caller", "verbose matching")),
     "pending_action_key": Param("CR", _CALLER, "interaction and action steps", persists=True),

@@ -263,6 +263,8 @@ class LearnedSubject(StrEnum):
     OPTIONS = "options"
     #: The sections of documents that answer a message.
     DOCUMENTS = "documents"
+    #: The language of a message.
+    LANGUAGE = "language"
 
 
 class LearnedPort(Protocol):

@@ -3,7 +3,7 @@
 from typing import Any
 
 from convengine.engine.turn.enums import ResetReason
-from convengine.engine.turn.params import RESET_KEYS
+from convengine.engine.turn.params import LANGUAGE_STATE, RESET_KEYS
 from convengine.engine.turn.scope import UNKNOWN
 from convengine.engine.turn.session import PARAM_FIELDS, Right, Session, Transition
 from convengine.engine.turn.stages import CONVERSATION_RESET
@@ -41,6 +41,8 @@ def reset_session(session: Session, turn: Turn, reason: ResetReason, *, only: bo
         reset_reason=reason.value,
     )
     params = {key: value for key, value in sent.items() if key.strip().lower() not in RESET_KEYS}
+    if LANGUAGE_STATE in session.params:
+        params[LANGUAGE_STATE] = session.params[LANGUAGE_STATE]
     own = {"standalone_query": None, "resolved_user_input": session.user_text, "reset_reason": reason.value}
     fresh = fresh.with_only_params({**params, **own})
     turn.audit(

@@ -26,7 +26,14 @@ class Row:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Intent(Row):
+class SpokenRow(Row):
+    """A row with texts that users read, which may have translations (`convengine.engine.turn.translations`)."""
+
+    translations: Json = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intent(SpokenRow):
     """A business intent."""
 
     table = "ce_intent"
@@ -71,7 +78,7 @@ class Classifier(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule(Row):
+class Rule(SpokenRow):
     """When a condition holds in a phase, do one thing."""
 
     table = "ce_rule"
@@ -107,7 +114,7 @@ class StateEdge(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Policy(Row):
+class Policy(SpokenRow):
     """A policy: what is never processed."""
 
     table = "ce_policy"
@@ -121,7 +128,7 @@ class Policy(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class OutputSchema(Row):
+class OutputSchema(SpokenRow):
     """The fields to collect for an intent and state."""
 
     table = "ce_output_schema"
@@ -155,7 +162,7 @@ class PromptTemplate(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Response(Row):
+class Response(SpokenRow):
     """The texts for users, by state."""
 
     table = "ce_response"
@@ -336,7 +343,7 @@ class McpServer(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Config(Row):
+class Config(SpokenRow):
     """One setting."""
 
     table = "ce_config"
@@ -348,7 +355,7 @@ class Config(Row):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verbose(Row):
+class Verbose(SpokenRow):
     """A progress or error text for an event of a turn."""
 
     table = "ce_verbose"

@@ -6,6 +6,7 @@ edit of one row costs the indexes of one table.
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
@@ -23,6 +24,7 @@ from convengine.engine.turn.scope import (
     list_buckets,
     scope_key,
 )
+from convengine.engine.turn.translations import translate_row
 
 R = TypeVar("R", bound=rows.Row)
 V = TypeVar("V")
@@ -74,6 +76,12 @@ class Table:
     def enabled(self) -> tuple[rows.Row, ...]:
         return tuple(row for row in self.rows if row.enabled)
 
+    def translate(self, language: str) -> "Table":
+        """This table with the texts of a language; the same one if no row has any."""
+        translated = tuple(translate_row(row, language) for row in self.rows)
+        is_same = all(row is before for row, before in zip(translated, self.rows, strict=True))
+        return self if is_same else Table(self.name, translated, self.unreadable)
+
 
 class Snapshot:
     """The whole configuration at one `config_version`."""
@@ -97,6 +105,24 @@ class Snapshot:
         self.memo = Memo()
         #: The configuration with all of its intents: this one, unless a channel has only some of them.
         self.whole: Snapshot = self
+        #: The configuration with its texts in the first language.
+        self.untranslated: Snapshot = self
+
+    def translate(self, language: str) -> "Snapshot":
+        """This configuration with its texts in a language, where rows have them. Other tables are shared."""
+        first = self.untranslated
+        return first.memo.get(("texts in", language), lambda: first._translate(language))
+
+    def _translate(self, language: str) -> "Snapshot":
+        tables = {
+            name: table.memo.get(("texts in", language), partial(table.translate, language))
+            for name, table in self.tables.items()
+        }
+        if all(table is self.tables[name] for name, table in tables.items()):
+            return self
+        translated = Snapshot(self.config_version, tables, self.defaults)
+        translated.content_hash, translated.whole, translated.untranslated = self.content_hash, self.whole, self
+        return translated
 
     def limit_intents(self, intents: Collection[str]) -> "Snapshot":
         """This configuration with these flows and their questions only, and with the intents that hand over.

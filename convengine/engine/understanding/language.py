@@ -7,6 +7,7 @@ from functools import lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+from convengine.engine.turn.local_time import find_language_code
 from convengine.engine.understanding.grammar import Grammar, Reader
 from convengine.engine.understanding.kinds.readers import READERS
 from convengine.engine.understanding.words import Lexicon, split_text
@@ -37,7 +38,7 @@ class Tables:
 
 def find_language(locale: str) -> str:
     """The folder of a locale's language: `de` for de-DE; English where there is none."""
-    name = _find_code(locale)
+    name = find_language_code(locale)
     return name if name in list_languages() else DEFAULT
 
 
@@ -59,14 +60,10 @@ def list_languages() -> tuple[str, ...]:
 def get_tables(locale: str, *fallbacks: str) -> Tables:
     """The tables of a locale's language; words that it does not have are looked up in those of `fallbacks`."""
     locales = (locale, *(fallback for fallback in fallbacks if fallback))
-    calendars = dict.fromkeys(code for each in locales if (code := _find_code(each)) in _get_calendars())
+    calendars = dict.fromkeys(code for each in locales if (code := find_language_code(each)) in _get_calendars())
     # A language without a folder is read by the tables of another one.
-    is_borrowed = bool(locale.strip()) and _find_code(locale) not in list_languages()
+    is_borrowed = bool(locale.strip()) and find_language_code(locale) not in list_languages()
     return _load_tables(tuple(dict.fromkeys(map(find_language, locales))), tuple(calendars), is_borrowed)
-
-
-def _find_code(locale: str) -> str:
-    return locale.replace("_", "-").partition("-")[0].strip().lower()
 
 
 @lru_cache(maxsize=1)

@@ -106,7 +106,14 @@ def contents(rows: dict[int, dict[str, object]]) -> dict[str, dict[int, dict[str
     return {"ce_policy": rows, "ce_mcp_tool": {}}
 
 
-ROW = {"rule_type": "REGEX", "pattern": "x", "response_text": "a\nb\n", "enabled": True, "description": None}
+ROW = {
+    "rule_type": "REGEX",
+    "pattern": "x",
+    "response_text": "a\nb\n",
+    "enabled": True,
+    "description": None,
+    "translations": None,
+}
 
 
 @pytest.mark.parametrize("as_yaml", [True, False])

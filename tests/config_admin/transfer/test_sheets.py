@@ -20,7 +20,7 @@ HEAD = "policy_id,rule_type,pattern,response_text,description"
 def write_row(**values: Any) -> list[str]:
     row = {"policy_id": 1, "rule_type": "EXACT", "pattern": "p", "response_text": "r", "priority": 1, "enabled": True}
     contents: dict[str, dict[int, dict[str, Any]]] = {
-        "ce_policy": {1: {**row, "description": None, **values}},
+        "ce_policy": {1: {**row, "description": None, "translations": None, **values}},
         "ce_mcp_tool": {},
     }
     return list(csv.reader(io.StringIO(sheets.write_csv(contents, "ce_policy").decode(), newline="")))[1]

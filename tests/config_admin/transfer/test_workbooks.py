@@ -25,7 +25,7 @@ ROW = {"policy_id": 1, "rule_type": "EXACT", "pattern": "p", "response_text": "r
 
 
 def contents(**values: Any) -> dict[str, dict[int, dict[str, Any]]]:
-    return {"ce_policy": {1: {**ROW, "description": None, **values}}, "ce_mcp_tool": {}}
+    return {"ce_policy": {1: {**ROW, "description": None, "translations": None, **values}}, "ce_mcp_tool": {}}
 
 
 def to_bytes(book: Workbook) -> bytes:

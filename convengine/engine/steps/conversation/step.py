@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from convengine.engine.dialogue.language import speak
 from convengine.engine.errors import PipelineNoFinalResult, PipelineNoResponsePayload
 from convengine.engine.memory.context_summary import add_question
 from convengine.engine.memory.summary import recall_memory
@@ -84,7 +85,7 @@ class LoadOrCreateConversationStep(Step):
         """Restore the session and record what was found."""
         loaded = turn.ports.conversations.load()
         request, row = turn.request, loaded.conversation
-        session = restore_session(session, loaded, request.input_params, request.preferences)
+        session = speak(restore_session(session, loaded, request.input_params, request.preferences), turn)
         if loaded.created:
             turn.audit(session, CONVERSATION_CREATED, conversationId=request.conversation_id)
         else:

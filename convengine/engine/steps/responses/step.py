@@ -75,6 +75,7 @@ from convengine.engine.turn.scope import (
     INTENT_COLLISION,
     NOT_UNDERSTOOD,
     UNKNOWN,
+    is_resolved,
     is_state_resolved,
 )
 from convengine.engine.turn.session import Digression, Session
@@ -88,6 +89,8 @@ _FIRST = frozenset({"RESET", "RESUME", "GUARDRAIL"})
 #: Sources of the answers after an end, and of those that lack a model.
 SMALL_TALK = "SMALL_TALK"
 MODEL_UNAVAILABLE = "MODEL_UNAVAILABLE"
+#: The source of the answer to a message that only asks for a language.
+LANGUAGE = "LANGUAGE"
 
 #: The stage of every answer, whatever decided it.
 FINAL = "FINAL"
@@ -104,7 +107,7 @@ class ResponseResolutionStep(Step):
         {
             "payload", "last_assistant", "last_llm_output", "last_llm_stage", "clarification", "intent", "state",
             "transitions", "reply_override", "context", "form_question", "form_summary", "dialogue", "digression",
-            "cards", *FACT_FIELDS,
+            "cards", "user_text", *FACT_FIELDS,
         }
     )  # fmt: skip
 
@@ -198,6 +201,8 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
 
     If the message asks nothing else, the whole answer of the turn is set. Without a row there is no digression.
     """
+    if digression.answer is not None:
+        return _answer_in_language(session, turn)
     view = view_digression(session, digression)
     choice = choose_response(turn.snapshot, digression.intent, digression.state)
     row = choice.decide(session, turn, DecisionKind.RESPONSE, intent=digression.intent, state=digression.state)
@@ -214,6 +219,15 @@ def _answer_digression(session: Session, turn: Turn, digression: Digression) -> 
     session = repeat_open_question(session, turn, choose_response(turn.snapshot, session.intent, session.state).winner)
     question = session.digression.question if session.digression else ""
     return _set_answer(session, turn, TextPayload(question), row.response_type, responseId=row.response_id)
+
+
+def _answer_in_language(session: Session, turn: Turn) -> Session:
+    """The session after a message that only asked for a language: the open question in it, where one is open."""
+    is_open = is_resolved(session.intent)
+    row = choose_response(turn.snapshot, session.intent, session.state).winner if is_open else None
+    session = repeat_open_question(session.evolve(user_text=turn.request.message), turn, row)
+    question = session.digression.question if session.digression else ""
+    return _set_answer(session, turn, TextPayload(question), LANGUAGE)
 
 
 def _find_special_state(session: Session, turn: Turn, answer: Response | None) -> tuple[Session, str | None]:

@@ -1,0 +1,220 @@
+"""The language of a conversation that may have several (`Session/LANGUAGES`), and why it is that one."""
+
+import tomllib
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib import resources
+from typing import NamedTuple
+
+from convengine.engine.forms.message import find_asked_field, is_same_phrase
+from convengine.engine.text.compare import blank, split_words
+from convengine.engine.turn.local_time import LANGUAGES, LOCALE, LOCALE_TEXT, find_language_code
+from convengine.engine.turn.params import LANGUAGE_STATE
+from convengine.engine.turn.ports import LearnedSubject
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.language import get_tables, list_languages
+from convengine.json_value import Json
+
+#: The input param with the locale that counts.
+_LOCALE = "locale"
+#: Below, the detector does not decide. Its probabilities are true to within a few hundredths.
+_SURE = 0.9
+#: The detector decides nothing about fewer words: names of dishes and people have a language, too.
+_FEWEST_WORDS = 3
+#: So many messages in a row in another language change that of the conversation.
+_IN_A_ROW = 3
+#: A longer message says more than which language its user wants.
+_LONGEST_WISH = 8
+
+
+class Cause(StrEnum):
+    """Why a conversation has its language."""
+
+    CALLER = "CALLER"
+    WISH = "WISH"
+    MESSAGE = "MESSAGE"
+    MESSAGES = "MESSAGES"
+    SETTING = "SETTING"
+
+
+class Choice(NamedTuple):
+    """The language of a conversation."""
+
+    locale: str
+    cause: Cause
+    #: The locale that the caller sent last.
+    given: str = ""
+    #: Another language of the last messages, and how many in a row were in it.
+    other: str = ""
+    count: int = 0
+
+
+def speak(session: Session, turn: Turn) -> Session:
+    """The session, and the turn with its texts, in the language that the conversation had so far."""
+    choice = _read(session, turn.config(session, LANGUAGES))
+    if choice is None:
+        return session
+    turn.snapshot = turn.snapshot.translate(find_language_code(choice.locale))
+    return session.with_params({_LOCALE: choice.locale})
+
+
+def choose_language(session: Session, turn: Turn) -> tuple[Session, Choice, bool]:
+    """The session in the language of this turn, how it was chosen, and whether the message only asks for it."""
+    locales, before = turn.config(session, LANGUAGES), _read(session, turn.config(session, LANGUAGES))
+    wished, is_all = _find_wish(session, turn, locales)
+    choice = _choose(session, turn, locales, before, wished)
+    session = session.with_params(
+        {_LOCALE: choice.locale, LANGUAGE_STATE: {**choice._asdict(), "cause": choice.cause.value}}
+    )
+    turn.snapshot = turn.snapshot.translate(find_language_code(choice.locale))
+    return session, choice, is_all
+
+
+def _choose(session: Session, turn: Turn, locales: Sequence[str], before: Choice | None, wished: str | None) -> Choice:
+    sent = session.user_input_params.get(_LOCALE)
+    given = sent if isinstance(sent, str) and LOCALE_TEXT.fullmatch(sent) else before.given if before else ""
+    if wished:
+        return Choice(wished, Cause.WISH, given)
+    is_new = given and (before is None or given != before.given)
+    if is_new and (own := _find_locale(given, locales)):
+        # The caller knows the country, too.
+        return Choice(given if "-" in given or "_" in given else own, Cause.CALLER, given)
+    language = _detect(session, turn, locales)
+    by_message = _find_locale(language, locales)
+    if before is None or before.cause is Cause.SETTING:
+        if by_message:
+            return Choice(by_message, Cause.MESSAGE, given)
+        fallback = before.locale if before else _find_locale(turn.config(session, LOCALE), locales) or locales[0]
+        return Choice(fallback, Cause.SETTING, given)
+    if by_message is None:
+        return before._replace(given=given)
+    if find_language_code(by_message) == find_language_code(before.locale):
+        return before._replace(given=given, other="", count=0)
+    count = before.count + 1 if before.other == language else 1
+    if count >= _IN_A_ROW:
+        return Choice(by_message, Cause.MESSAGES, given)
+    return before._replace(given=given, other=language, count=count)
+
+
+def _read(session: Session, locales: Sequence[str]) -> Choice | None:
+    """How the language was chosen so far. Returns None at the beginning, and for a language that is no longer one."""
+    stored = session.params.get(LANGUAGE_STATE)
+    if not isinstance(stored, Mapping) or len(locales) < 2:
+        return None
+    try:
+        choice = Choice(**{**stored, "cause": Cause(str(stored.get("cause")))})
+    except (TypeError, ValueError):
+        return None
+    return choice if _find_locale(choice.locale, locales) else None
+
+
+def _find_locale(locale: str, locales: Iterable[str]) -> str | None:
+    """The one of the locales with the same language."""
+    language = find_language_code(locale)
+    return next((own for own in locales if find_language_code(own) == language), None)
+
+
+# --- which language a message is in ---------------------------------------------------------------------------------
+
+
+def _detect(session: Session, turn: Turn, locales: Sequence[str]) -> str:
+    """The language of the message, among those of the locales; blank where it is not sure."""
+    text, languages = session.user_text or "", sorted(map(find_language_code, locales))
+
+    def decide() -> Json:
+        return detect_language(text, tuple(languages))
+
+    request: Json = {"text": text, "languages": languages}
+    return "" if blank(text) else str(turn.ports.learned.decide(LearnedSubject.LANGUAGE, request, decide))
+
+
+def detect_language(text: str, languages: tuple[str, ...]) -> str:
+    """The language of a text, among some; blank where it is not sure.
+
+    A few words are enough if the tables of one language alone have all of them.
+    """
+    words = [word for word in split_words(text) if not any(map(str.isdigit, word))]
+    knowing = [name for name in languages if name in list_languages() and words and _has_words(name, words)]
+    if len(knowing) == 1:
+        return knowing[0]
+    if len(words) < _FEWEST_WORDS:
+        return ""
+    language, probability = _load_detector(languages)(text)
+    return language if probability >= _SURE else ""
+
+
+def _has_words(name: str, words: Iterable[str]) -> bool:
+    tables = get_tables(name)
+    return all(word in tables.grammar.words or word in tables.talk for word in words)
+
+
+@lru_cache(16)
+def _load_detector(languages: tuple[str, ...]) -> Callable[[str], tuple[str, float]]:
+    """The detector for some languages; most workspaces have one, and need no detector."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
+    identifier.set_languages([name for name in languages if name in identifier.labels])
+    classify: Callable[[str], tuple[str, float]] = identifier.classify
+    return classify
+
+
+# --- a wish for a language ------------------------------------------------------------------------------------------
+
+
+def _find_wish(session: Session, turn: Turn, locales: Sequence[str]) -> tuple[str | None, bool]:
+    """The locale that the message asks for, and whether it asks for nothing else: "English please", "auf Deutsch"."""
+    sentences = [words for part in _split_sentences(session.user_text or "") if (words := _fold(part))]
+    names, small = _list_names(), _list_small_words()
+    is_small = [
+        len(words) <= _LONGEST_WISH and all(word in small or word in names for word in words) for words in sentences
+    ]
+    for words, is_only_wish in zip(sentences, is_small, strict=True):
+        wished = {code for word in words for code in names.get(word, ()) if _find_locale(code, locales)}
+        if is_only_wish and len(wished) == 1 and not _names_value(session, turn, words):
+            return _find_locale(wished.pop(), locales), all(is_small) and not is_same_phrase(session, turn)
+    return None, False
+
+
+def _names_value(session: Session, turn: Turn, sentence: Sequence[str]) -> bool:
+    """True where the asked field has an option with one of the words: the language of a book, of a course."""
+    field = find_asked_field(session, turn)
+    options = field.spec.options if field else ()
+    return any(not set(_fold(option.label)).isdisjoint(sentence) for option in options)
+
+
+def _split_sentences(text: str) -> list[str]:
+    for sign in ".!?;\n":
+        text = text.replace(sign, ",")
+    return text[:1_000].split(",")
+
+
+def _fold(text: str) -> list[str]:
+    """The words without accents, which many leave out."""
+    plain = "".join(each for each in unicodedata.normalize("NFD", text) if not unicodedata.combining(each))
+    return list(split_words(plain))
+
+
+@cache
+def _read_names() -> Mapping[str, Sequence[str]]:
+    file = resources.files("convengine.engine.understanding") / "language_names.toml"
+    return tomllib.loads(file.read_text("utf-8"))
+
+
+@cache
+def _list_names() -> Mapping[str, tuple[str, ...]]:
+    """The languages that each name stands for."""
+    listed: dict[str, tuple[str, ...]] = {}
+    for code, names in _read_names().items():
+        for name in names if code != "small" else ():
+            for word in _fold(name):
+                listed[word] = (*listed.get(word, ()), code)
+    return listed
+
+
+@cache
+def _list_small_words() -> frozenset[str]:
+    return frozenset(word for text in _read_names()["small"] for word in _fold(text))

@@ -1,0 +1,140 @@
+"""Texts of rows in other languages.
+
+The column `translations` of a row has them by language and by the place of the text in the row: the name of a column,
+and inside a JSON Schema the path of a field and a key. Each entry has the `text`, the text that it translates (`of`),
+and `draft` if nobody has read it yet.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from convengine.json_value import Json
+
+R = TypeVar("R")
+#: The columns with texts that users read, by table.
+SPOKEN: Mapping[str, tuple[str, ...]] = {
+    "ce_intent": ("display_name",),
+    "ce_policy": ("response_text",),
+    "ce_response": ("exact_text",),
+    "ce_verbose": ("message", "error_message"),
+}
+#: Texts of a field, by the key of its property. Lists of words are texts with commas between.
+FIELD_TEXTS = ("title", "x-ask", "x-ask-again", "x-invalid", "x-done", "x-labels")
+_LISTS = ("x-labels",)
+OPTIONS, WORDS = "x-options", "words"
+#: The column of JSON Schemas.
+SCHEMA = "json_schema"
+
+
+def find_translations(translations: Json, language: str) -> Mapping[str, str]:
+    """The texts of a language by their place. What is damaged or blank is left out."""
+    entries = translations.get(language) if isinstance(translations, Mapping) else None
+    if not isinstance(entries, Mapping):
+        return {}
+    texts = {at: entry.get("text") for at, entry in entries.items() if isinstance(entry, Mapping)}
+    return {at: text for at, text in texts.items() if isinstance(text, str) and text.strip()}
+
+
+def translate_row(row: R, language: str) -> R:
+    """The row with its texts in a language. A text without a translation stays as it is."""
+    texts = find_translations(getattr(row, "translations", None), language)
+    columns: Any = {at: text for at, text in texts.items() if "/" not in at and isinstance(getattr(row, at, 0), str)}
+    of_fields = {at.removeprefix(f"{SCHEMA}/"): text for at, text in texts.items() if at.startswith(f"{SCHEMA}/")}
+    if of_fields:
+        columns[SCHEMA] = _translate_schema(getattr(row, SCHEMA, None), "", of_fields)
+    changed: Any = replace(row, **columns) if columns else row  # type: ignore[type-var]
+    return changed
+
+
+def list_texts(table: str, row: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
+    """The texts of a row that users read, with their places."""
+    for column in SPOKEN.get(table, ()):
+        if text := _join(row.get(column)):
+            yield column, text
+    if table == "ce_output_schema":
+        for at, text in list_schema_texts(row.get(SCHEMA)):
+            yield f"{SCHEMA}/{at}", text
+    elif table == "ce_rule" and row.get("action") == "REFUSE_VALUE":
+        # The field and the text stand together.
+        yield "action_value", _join(row.get("action_value"))
+    elif table == "ce_config" and _is_spoken(str(row.get("config_key"))):
+        yield "config_value", _join(row.get("config_value"))
+
+
+def _is_spoken(key: str) -> bool:
+    """True for a setting with a text for users."""
+    return "_TEXT" in key or key.startswith("MCP_FALLBACK") or key == "QUESTION_TEMPLATE"
+
+
+def list_schema_texts(schema: Json, path: str = "") -> Iterator[tuple[str, str]]:
+    """The texts of a form that users read, with their places: `day/x-ask`, `size/x-options/large`."""
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    for name, declared in properties.items() if isinstance(properties, Mapping) else ():
+        if not isinstance(declared, Mapping):
+            continue
+        at = f"{path}{name}"
+        for key in FIELD_TEXTS:
+            if text := _join(declared.get(key)):
+                yield f"{at}/{key}", text
+        for option in list_options(declared):
+            yield f"{at}/{OPTIONS}/{option['value']}", str(option.get("label") or option["value"])
+            if words := _join(option.get("synonyms")):
+                yield f"{at}/{OPTIONS}/{option['value']}/{WORDS}", words
+        yield from list_schema_texts(declared, f"{at}.")
+
+
+def list_options(declared: Mapping[str, Json]) -> Sequence[Mapping[str, Json]]:
+    """The choices of a property as `x-options` has them, also where only `enum` names them."""
+    listed = declared.get(OPTIONS)
+    if isinstance(listed, list):
+        return [option if isinstance(option, Mapping) else {"value": option} for option in listed if _has_value(option)]
+    values, synonyms = declared.get("enum"), declared.get("x-synonyms")
+    return [
+        {"value": value, "synonyms": synonyms.get(str(value)) if isinstance(synonyms, Mapping) else None}
+        for value in (values if isinstance(values, list) else ())
+        if value is not None
+    ]
+
+
+def _has_value(option: Json) -> bool:
+    return option.get("value") is not None if isinstance(option, Mapping) else option is not None
+
+
+def _translate_schema(schema: Json, path: str, texts: Mapping[str, str]) -> Json:
+    properties = schema.get("properties") if isinstance(schema, Mapping) else None
+    if not isinstance(properties, Mapping):
+        return schema
+    return {
+        **schema,
+        "properties": {
+            name: _translate_property(declared, f"{path}{name}", texts) if isinstance(declared, Mapping) else declared
+            for name, declared in properties.items()
+        },
+    }
+
+
+def _translate_property(declared: Mapping[str, Json], path: str, texts: Mapping[str, str]) -> Json:
+    own = {key: texts[f"{path}/{key}"] for key in FIELD_TEXTS if f"{path}/{key}" in texts}
+    changed: dict[str, Json] = {**declared, **own}
+    # The names of the first language are understood, too: a customer may have read them elsewhere.
+    changed |= {key: [*_split(own[key]), *_split(_join(declared.get(key)))] for key in _LISTS if key in own}
+    if any(at.startswith(f"{path}/{OPTIONS}/") for at in texts):
+        changed[OPTIONS] = [_translate_option(option, path, texts) for option in list_options(declared)]
+    return _translate_schema(changed, f"{path}.", texts)
+
+
+def _translate_option(option: Mapping[str, Json], path: str, texts: Mapping[str, str]) -> Json:
+    at, label = f"{path}/{OPTIONS}/{option['value']}", str(option.get("label") or option["value"])
+    words = [*_split(texts.get(f"{at}/{WORDS}", "")), label, *_split(_join(option.get("synonyms")))]
+    return {**option, "label": texts.get(at, label), "synonyms": words}
+
+
+def _join(text: Json) -> str:
+    if isinstance(text, list):
+        return ", ".join(each for each in text if isinstance(each, str) and each.strip())
+    return text.strip() if isinstance(text, str) else ""
+
+
+def _split(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
