@@ -10,8 +10,8 @@
  *     data-token-url   address on the page's own server that answers with such a token
  *     data-target      CSS selector of an element to fill; without it, a button opens a panel
  *     data-open        show the panel at the start
- *     data-lang        a language of TEXTS, or another one whose texts the page gives (such as pt-BR); the language of the page
- *                      unless given, or English where TEXTS does not have that
+ *     data-lang        a language of TEXTS, such as pt or pt-BR, or another one whose texts the attributes give; unless given, the
+ *                      language of the page, or English if TEXTS does not have it
  *     data-scheme      light or dark; what the visitor prefers unless given
  *     data-title, data-greeting, and data-text-… for each other text in TEXTS (data-text-open="Ask us")
  *
@@ -24,7 +24,7 @@
  * Content-Security-Policy of the page needs no exception for them.
  */
 (() => {
-    // "unread" has a form for one message and a form for several.
+    // "unread" has a form for one message and a form for several; {} stands for what the chat fills in.
     const TEXTS = {
         en: {
             title: "Chat",
