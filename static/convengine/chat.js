@@ -10,7 +10,8 @@
  *     data-token-url   address on the page's own server that answers with such a token
  *     data-target      CSS selector of an element to fill; without it, a button opens a panel
  *     data-open        show the panel at the start
- *     data-lang        en or de; the language of the page unless given
+ *     data-lang        a language of TEXTS, such as pt or pt-BR, or another one whose texts the attributes give; unless given, the
+ *                      language of the page, or English if TEXTS does not have it
  *     data-scheme      light or dark; what the visitor prefers unless given
  *     data-title, data-greeting, and data-text-… for each other text in TEXTS (data-text-open="Ask us")
  *
@@ -23,13 +24,14 @@
  * Content-Security-Policy of the page needs no exception for them.
  */
 (() => {
+    // "unread" has a form for one message and a form for several; {} stands for what the chat fills in.
     const TEXTS = {
         en: {
             title: "Chat",
             greeting: "Hello! How can I help you?",
             open: "Open chat",
             close: "Close chat",
-            unread: "new messages",
+            unread: "new message|new messages",
             log: "Conversation",
             field: "Your message",
             placeholder: "Write a message",
@@ -56,18 +58,24 @@
             crowded: "Many people are writing right now. One moment, please.",
             failed: "The server does not answer. Nothing is lost.",
             retry: "Try again",
-            refused: "Your message was not answered:",
+            refused: "Your message was not answered.",
+            tooLong: "It is too long. Please shorten it.",
+            unreadable: "The bot cannot read it. Please write it differently.",
+            broken: "The bot has a fault. Please try again later.",
             ended: "This conversation has ended.",
             expired: "This chat has expired. Reload the page to continue.",
             unavailable: "The chat is not available on this page.",
             notRated: "The rating was not stored. Try again later.",
+            missing: "Please fill in this field.",
+            allowed: "Allowed: {}",
+            malformed: "Please check this entry.",
         },
         de: {
             title: "Chat",
             greeting: "Guten Tag! Wie kann ich helfen?",
             open: "Chat öffnen",
             close: "Chat schließen",
-            unread: "neue Nachrichten",
+            unread: "neue Nachricht|neue Nachrichten",
             log: "Gespräch",
             field: "Ihre Nachricht",
             placeholder: "Nachricht schreiben",
@@ -94,11 +102,237 @@
             crowded: "Gerade schreiben viele Menschen. Einen Moment bitte.",
             failed: "Der Server antwortet nicht. Es geht nichts verloren.",
             retry: "Noch einmal versuchen",
-            refused: "Ihre Nachricht wurde nicht beantwortet:",
+            refused: "Ihre Nachricht wurde nicht beantwortet.",
+            tooLong: "Sie ist zu lang. Bitte kürzen Sie sie.",
+            unreadable: "Der Bot kann sie nicht lesen. Bitte schreiben Sie sie anders.",
+            broken: "Der Bot hat einen Fehler. Bitte versuchen Sie es später noch einmal.",
             ended: "Dieses Gespräch ist beendet.",
             expired: "Dieser Chat ist abgelaufen. Laden Sie die Seite neu, um fortzufahren.",
             unavailable: "Der Chat ist auf dieser Seite nicht verfügbar.",
             notRated: "Die Bewertung wurde nicht gespeichert. Versuchen Sie es später noch einmal.",
+            missing: "Bitte füllen Sie dieses Feld aus.",
+            allowed: "Erlaubt: {}",
+            malformed: "Bitte prüfen Sie diese Angabe.",
+        },
+        es: {
+            title: "Chat",
+            greeting: "Hola, ¿en qué puedo ayudarle?",
+            open: "Abrir el chat",
+            close: "Cerrar el chat",
+            unread: "mensaje nuevo|mensajes nuevos",
+            log: "Conversación",
+            field: "Su mensaje",
+            placeholder: "Escriba un mensaje",
+            send: "Enviar",
+            use: "Aceptar",
+            offers: "Respuestas para elegir",
+            offered: "Respuestas para elegir: {}",
+            user: "Usted",
+            bot: "Bot",
+            person: "Equipo",
+            passedOn: "Su mensaje se ha transmitido",
+            withPerson: "Le responde una persona",
+            waiting: "Esperando la respuesta",
+            good: "Buena respuesta",
+            bad: "Mala respuesta",
+            helped: "Esto me ayuda",
+            noneHelped: "Nada de esto me ayuda",
+            restart: "Empezar de nuevo",
+            restartQuestion: "¿Empezar de nuevo? El bot olvidará esta conversación.",
+            cancel: "Cancelar",
+            offline: "No hay conexión a internet. El chat continuará solo en cuanto vuelva la conexión.",
+            unreachable: "Sin conexión con el servidor. Nuevo intento…",
+            busy: "El servidor está ocupado. Nuevo intento…",
+            crowded: "Hay muchas personas escribiendo ahora. Un momento, por favor.",
+            failed: "El servidor no responde. No se ha perdido nada.",
+            retry: "Reintentar",
+            refused: "Su mensaje no ha recibido respuesta.",
+            tooLong: "Es demasiado largo. Acórtelo, por favor.",
+            unreadable: "El bot no puede leerlo. Escríbalo de otra forma, por favor.",
+            broken: "El bot tiene un fallo. Inténtelo más tarde, por favor.",
+            ended: "Esta conversación ha terminado.",
+            expired: "Este chat ha caducado. Recargue la página para continuar.",
+            unavailable: "El chat no está disponible en esta página.",
+            notRated: "La valoración no se ha guardado. Inténtelo más tarde.",
+            missing: "Rellene este campo, por favor.",
+            allowed: "Valores permitidos: {}",
+            malformed: "Revise este dato, por favor.",
+        },
+        fr: {
+            title: "Chat",
+            greeting: "Bonjour\u00a0! Comment puis-je vous aider\u00a0?",
+            open: "Ouvrir le chat",
+            close: "Fermer le chat",
+            unread: "nouveau message|nouveaux messages",
+            log: "Conversation",
+            field: "Votre message",
+            placeholder: "Écrivez un message",
+            send: "Envoyer",
+            use: "Valider",
+            offers: "Réponses au choix",
+            offered: "Réponses au choix\u00a0: {}",
+            user: "Vous",
+            bot: "Bot",
+            person: "Équipe",
+            passedOn: "Votre message a été transmis",
+            withPerson: "Une personne vous répond",
+            waiting: "La réponse arrive",
+            good: "Bonne réponse",
+            bad: "Mauvaise réponse",
+            helped: "C’est utile",
+            noneHelped: "Rien de cela n’est utile",
+            restart: "Recommencer",
+            restartQuestion: "Recommencer\u00a0? Le bot oubliera cette conversation.",
+            cancel: "Annuler",
+            offline: "Vous êtes hors ligne. Le chat reprendra de lui-même dès que vous serez de nouveau en ligne.",
+            unreachable: "Pas de connexion au serveur. Nouvelle tentative…",
+            busy: "Le serveur est occupé. Nouvelle tentative…",
+            crowded: "Beaucoup de personnes écrivent en ce moment. Un instant, s’il vous plaît.",
+            failed: "Le serveur ne répond pas. Rien n’est perdu.",
+            retry: "Réessayer",
+            refused: "Votre message est resté sans réponse.",
+            tooLong: "Il est trop long. Veuillez le raccourcir.",
+            unreadable: "Le bot ne peut pas le lire. Veuillez l’écrire autrement.",
+            broken: "Le bot a un problème. Veuillez réessayer plus tard.",
+            ended: "Cette conversation est terminée.",
+            expired: "Ce chat a expiré. Rechargez la page pour continuer.",
+            unavailable: "Le chat n’est pas disponible sur cette page.",
+            notRated: "L’évaluation n’a pas été enregistrée. Veuillez réessayer plus tard.",
+            missing: "Veuillez remplir ce champ.",
+            allowed: "Valeurs possibles\u00a0: {}",
+            malformed: "Veuillez vérifier cette saisie.",
+        },
+        it: {
+            title: "Chat",
+            greeting: "Salve! Come posso aiutarLa?",
+            open: "Apri la chat",
+            close: "Chiudi la chat",
+            unread: "nuovo messaggio|nuovi messaggi",
+            log: "Conversazione",
+            field: "Il Suo messaggio",
+            placeholder: "Scriva un messaggio",
+            send: "Invia",
+            use: "Conferma",
+            offers: "Risposte tra cui scegliere",
+            offered: "Risposte tra cui scegliere: {}",
+            user: "Lei",
+            bot: "Bot",
+            person: "Operatore",
+            passedOn: "Il Suo messaggio è stato inoltrato",
+            withPerson: "Le risponde una persona",
+            waiting: "In attesa della risposta",
+            good: "Risposta utile",
+            bad: "Risposta non utile",
+            helped: "Questo mi aiuta",
+            noneHelped: "Niente di questo mi aiuta",
+            restart: "Ricomincia",
+            restartQuestion: "Ricominciare? Il bot dimenticherà questa conversazione.",
+            cancel: "Annulla",
+            offline: "Manca la connessione a Internet. La chat riprenderà da sola quando la connessione tornerà.",
+            unreachable: "Nessuna connessione al server. Nuovo tentativo…",
+            busy: "Il server è occupato. Nuovo tentativo…",
+            crowded: "In questo momento scrivono molte persone. Un attimo, per favore.",
+            failed: "Il server non risponde. Nulla è andato perso.",
+            retry: "Riprova",
+            refused: "Il Suo messaggio non ha ricevuto risposta.",
+            tooLong: "È troppo lungo. Lo accorci, per favore.",
+            unreadable: "Il bot non riesce a leggerlo. Lo scriva in un altro modo, per favore.",
+            broken: "Il bot ha un problema. Riprovi più tardi, per favore.",
+            ended: "Questa conversazione è terminata.",
+            expired: "Questa chat è scaduta. Ricarichi la pagina per continuare.",
+            unavailable: "La chat non è disponibile in questa pagina.",
+            notRated: "La valutazione non è stata salvata. Riprovi più tardi.",
+            missing: "Compili questo campo, per favore.",
+            allowed: "Valori ammessi: {}",
+            malformed: "Controlli questo dato, per favore.",
+        },
+        pt: {
+            title: "Chat",
+            greeting: "Olá! Como posso ajudar?",
+            open: "Abrir o chat",
+            close: "Fechar o chat",
+            unread: "mensagem nova|mensagens novas",
+            log: "Conversa",
+            field: "Mensagem",
+            placeholder: "Escreva uma mensagem",
+            send: "Enviar",
+            use: "Confirmar",
+            offers: "Respostas para escolher",
+            offered: "Respostas para escolher: {}",
+            user: "Visitante",
+            bot: "Bot",
+            person: "Atendimento",
+            passedOn: "A mensagem foi encaminhada",
+            withPerson: "Uma pessoa responde agora",
+            waiting: "À espera da resposta",
+            good: "Boa resposta",
+            bad: "Má resposta",
+            helped: "Isto ajudou",
+            noneHelped: "Nada disto ajudou",
+            restart: "Recomeçar",
+            restartQuestion: "Recomeçar? O bot esquecerá esta conversa.",
+            cancel: "Cancelar",
+            offline: "Sem internet. O chat continua automaticamente quando a internet voltar.",
+            unreachable: "Sem acesso ao servidor. Nova tentativa…",
+            busy: "O servidor está ocupado. Nova tentativa…",
+            crowded: "Muitas pessoas escrevem neste momento. Um instante, por favor.",
+            failed: "O servidor não responde. Nada se perdeu.",
+            retry: "Tentar novamente",
+            refused: "A mensagem ficou sem resposta.",
+            tooLong: "É longa demais. Encurte-a, por favor.",
+            unreadable: "O bot não consegue ler a mensagem. Escreva-a de outra forma, por favor.",
+            broken: "O bot tem um problema. Tente mais tarde, por favor.",
+            ended: "Esta conversa terminou.",
+            expired: "Este chat expirou. Recarregue a página para continuar.",
+            unavailable: "O chat não está disponível nesta página.",
+            notRated: "A avaliação não foi guardada. Tente mais tarde.",
+            missing: "Preencha este campo, por favor.",
+            allowed: "Valores permitidos: {}",
+            malformed: "Verifique este dado, por favor.",
+        },
+        nl: {
+            title: "Chat",
+            greeting: "Goedendag! Waarmee kan ik u helpen?",
+            open: "Chat openen",
+            close: "Chat sluiten",
+            unread: "nieuw bericht|nieuwe berichten",
+            log: "Gesprek",
+            field: "Uw bericht",
+            placeholder: "Schrijf een bericht",
+            send: "Versturen",
+            use: "Overnemen",
+            offers: "Antwoorden om uit te kiezen",
+            offered: "Antwoorden om uit te kiezen: {}",
+            user: "U",
+            bot: "Bot",
+            person: "Medewerker",
+            passedOn: "Uw bericht is doorgegeven",
+            withPerson: "Een medewerker geeft u antwoord",
+            waiting: "Het antwoord komt eraan",
+            good: "Goed antwoord",
+            bad: "Slecht antwoord",
+            helped: "Dit heeft geholpen",
+            noneHelped: "Niets hiervan heeft geholpen",
+            restart: "Opnieuw beginnen",
+            restartQuestion: "Opnieuw beginnen? De bot vergeet dit gesprek.",
+            cancel: "Annuleren",
+            offline: "U bent offline. De chat gaat vanzelf verder zodra u weer online bent.",
+            unreachable: "Geen verbinding met de server. Nieuwe poging…",
+            busy: "De server heeft het druk. Nieuwe poging…",
+            crowded: "Er schrijven nu veel mensen. Een ogenblik, alstublieft.",
+            failed: "De server antwoordt niet. Er gaat niets verloren.",
+            retry: "Opnieuw proberen",
+            refused: "Uw bericht is niet beantwoord.",
+            tooLong: "Het is te lang. Maak het korter, alstublieft.",
+            unreadable: "De bot kan het niet lezen. Schrijf het anders, alstublieft.",
+            broken: "De bot heeft een storing. Probeer het later opnieuw, alstublieft.",
+            ended: "Dit gesprek is beëindigd.",
+            expired: "Deze chat is verlopen. Laad de pagina opnieuw om verder te gaan.",
+            unavailable: "De chat is op deze pagina niet beschikbaar.",
+            notRated: "De beoordeling is niet opgeslagen. Probeer het later opnieuw.",
+            missing: "Vul dit veld in, alstublieft.",
+            allowed: "Toegestaan: {}",
+            malformed: "Controleer dit gegeven, alstublieft.",
         },
     };
 
@@ -117,6 +351,7 @@
             color-scheme: light;
             font-family: var(--convengine-font, system-ui, sans-serif);
             line-height: 1.45;
+            overflow-wrap: anywhere;
         }
         @media ${darkMedia} {
             .root {
@@ -138,7 +373,7 @@
             display: inline-flex; align-items: center; justify-content: center; gap: .5em;
             min-inline-size: 2.5em; min-block-size: 2.5em; padding: .25em .75em;
             border: 1px solid var(--line); border-radius: 1.25em; background: var(--background); cursor: pointer;
-            overflow-wrap: anywhere; text-align: start;
+            text-align: start;
         }
         button:hover { text-decoration: underline; }
         button[aria-disabled=true] { opacity: .55; cursor: default; text-decoration: none; }
@@ -158,9 +393,9 @@
             margin-block-end: 1em; border-radius: var(--convengine-radius, .75em); box-shadow: 0 6px 30px #0004;
         }
         .filling .panel { block-size: 100%; min-block-size: inherit; border-radius: var(--convengine-radius, .75em); }
-        header { display: flex; flex-wrap: wrap; align-items: center; gap: .25em; padding: .4em .5em .4em 1em; background: var(--accent); color: var(--on-accent); }
+        header { display: flex; flex-wrap: wrap; align-items: center; gap: .25em; padding-block: .4em; padding-inline: 1em .5em; background: var(--accent); color: var(--on-accent); }
         header :focus-visible { outline-color: var(--on-accent); outline-offset: -3px; }
-        h2 { flex: 1; min-inline-size: 4em; margin: 0; font-size: 1.1em; overflow-wrap: anywhere; }
+        h2 { flex: 1; min-inline-size: 4em; margin: 0; font-size: 1.1em; }
         header button { border-color: transparent; background: none; padding-inline: .6em; }
         .with-person { flex-basis: 100%; order: 1; padding-block-end: .2em; font-size: .9em; }
 
@@ -173,14 +408,14 @@
         .bubble {
             max-inline-size: 88%; margin: 0; padding: .5em .8em; overflow: hidden;
             border: 1px solid transparent; border-radius: .9em; background: var(--bubble);
-            white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: isolate;
+            white-space: pre-wrap; unicode-bidi: plaintext;
         }
         .user .bubble { background: var(--accent); color: var(--on-accent); }
         .person .bubble { background: var(--person); border-color: var(--line); }
         .author { margin-block-end: .15em; color: var(--muted); font-size: .85em; font-weight: 600; }
         .bubble a { color: inherit; unicode-bidi: isolate; }
         .cards { display: flex; flex-direction: column; align-items: flex-start; gap: .4em; inline-size: 88%; margin-block: .4em; }
-        .card { inline-size: 100%; padding: .5em .8em; border: 1px solid var(--line); border-radius: .6em; overflow-wrap: anywhere; unicode-bidi: isolate; }
+        .card { inline-size: 100%; padding: .5em .8em; border: 1px solid var(--line); border-radius: .6em; }
         .card p { margin: 0 0 .4em; }
         .card a { color: inherit; }
         .cards button { min-block-size: 2em; font-size: .9em; }
@@ -193,7 +428,7 @@
 
         .typing { display: flex; gap: .3em; padding: 0 1.25em .75em; }
         .typing span { inline-size: .5em; block-size: .5em; border: 1px solid var(--line); border-radius: 50%; background: var(--muted); }
-        .alert { display: flex; flex-wrap: wrap; align-items: center; gap: .5em; padding: .6em 1em; background: var(--error); color: var(--error-text); border-block-start: 1px solid; overflow-wrap: anywhere; }
+        .alert { display: flex; flex-wrap: wrap; align-items: center; gap: .5em; padding: .6em 1em; background: var(--error); color: var(--error-text); border-block-start: 1px solid; }
         .alert:empty { padding: 0; border: 0; }
         .alert.is-quiet { background: var(--bubble); color: var(--text); }
         .alert button { color: var(--text); }
@@ -207,7 +442,9 @@
         textarea { flex: 1; min-inline-size: 0; max-block-size: 8em; resize: none; font-size: max(1em, 16px); }
         textarea::placeholder { color: var(--muted); opacity: 1; }
         .primary { border-color: var(--line); background: var(--accent); color: var(--on-accent); }
+        textarea:placeholder-shown { direction: inherit; }
         .composer .primary { padding: .5em; border-radius: 50%; }
+        [dir=rtl] .composer svg { scale: -1 1; }
 
         @media (max-width: 30em), (max-height: 30em) {
             .floating .panel {
@@ -244,6 +481,12 @@
         date: ["date", 10], time: ["time", 5], "date-time": ["datetime-local", 16],
         email: ["email"], phone: ["tel"], tel: ["tel"], integer: ["number"], number: ["number"],
     };
+    // Why a message is not answered, by the server's code, or by the status of a proxy. Another code is a fault of the bot.
+    const REASONS = {
+        MESSAGE_TOO_LARGE: "tooLong", REQUEST_TOO_LARGE: "tooLong", 413: "tooLong", VALIDATION_ERROR: "unreadable",
+        FORBIDDEN: "unavailable", 403: "unavailable", NOT_FOUND: "unavailable", 404: "unavailable",
+    };
+    const RIGHT_TO_LEFT = ["ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur", "yi"];
     const LINK = /(?<![\p{L}\p{N}])(?:https?:\/\/|mailto:|tel:)[^\s<>"\p{C}]+/giu;
     const PROTOCOLS = ["http:", "https:", "mailto:", "tel:"];
     const CONTROL_CHARACTERS = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
@@ -288,6 +531,26 @@
         return icon;
     }
 
+    // The language of a locale such as "pt-BR".
+    const languageOf = (locale) => locale.split("-")[0];
+
+    // The locale in its canonical form, or null.
+    function readLocale(text) {
+        try {
+            return Intl.getCanonicalLocales(text.replaceAll("_", "-"))[0];
+        } catch {
+            return null;
+        }
+    }
+
+    // A bound of an input as it is read in a locale.
+    function writeBound(type, bound, locale) {
+        if (type === "number") return new Intl.NumberFormat(locale).format(bound);
+        const styles = {date: {dateStyle: "long"}, time: {timeStyle: "short"}, "datetime-local": {dateStyle: "long", timeStyle: "short"}}[type];
+        const date = new Date(`${type === "time" ? "1970-01-01T" : ""}${bound}${type === "date" ? "" : "Z"}`);
+        return new Intl.DateTimeFormat(locale, {...styles, timeZone: "UTC"}).format(date);
+    }
+
     // The address that a link may have, or null. An address with a user name could pass for another one.
     function readAddress(text) {
         try {
@@ -306,7 +569,7 @@
             const address = match[0].replace(/[.,;:!?'’”)\]}*_]+$/, "");
             const href = readAddress(address);
             if (!href) continue;
-            nodes.push(text.slice(end, match.index), make("a", {href, target: "_blank", rel: "noopener noreferrer"}, address));
+            nodes.push(text.slice(end, match.index), make("a", {href, dir: "ltr", target: "_blank", rel: "noopener noreferrer"}, address));
             end = match.index + address.length;
         }
         return [...nodes, text.slice(end)];
@@ -435,15 +698,16 @@
     // True where the same request may succeed later.
     function isTemporary({status, body}) {
         if (status === 0 || status === 429) return true;
-        return status >= 500 ? body.recoverable !== false : status === 409 && body.recoverable === true;
+        return status >= 500 ? body.recoverable !== false : body.recoverable === true;
     }
 
     class Chat {
         constructor(script) {
             const options = script.dataset;
-            const language = (options.lang || document.documentElement.lang || "en").slice(0, 2).toLowerCase();
-            this.language = language in TEXTS ? language : "en";
-            this.texts = {...TEXTS[this.language]};
+            // data-lang may name a language that TEXTS does not have: such a page gives the texts itself.
+            const pageLocale = readLocale(document.documentElement.lang) || "en";
+            this.locale = readLocale(options.lang ?? "") || (languageOf(pageLocale) in TEXTS ? pageLocale : "en");
+            this.texts = {...(TEXTS[languageOf(this.locale)] || TEXTS.en)};
             for (const key of Object.keys(this.texts)) {
                 const text = options[key === "title" || key === "greeting" ? key : `text${key[0].toUpperCase()}${key.slice(1)}`];
                 if (text !== undefined) this.texts[key] = text;
@@ -475,13 +739,13 @@
             this.typing = make("div", {class: "typing", hidden: "", "aria-hidden": "true"}, make("span"), make("span"), make("span"));
             this.alert = make("div", {class: "alert", role: "alert"});
             this.offers = make("div", {class: "offers", role: "group", "aria-label": texts.offers, hidden: ""});
-            this.field = make("textarea", {id: "field", rows: 1, placeholder: texts.placeholder, autocomplete: "off", enterkeyhint: "send"});
+            this.field = make("textarea", {id: "field", rows: 1, dir: "auto", placeholder: texts.placeholder, autocomplete: "off", enterkeyhint: "send"});
             this.sendButton = make("button", {class: "primary", "aria-label": texts.send, title: texts.send}, makeIcon("send"));
             this.composer = make("form", {class: "composer"}, make("label", {for: "field", class: "unseen"}, texts.field), this.field, this.sendButton);
             this.panel = make("div", {class: "panel", id: "panel", role: this.target ? "region" : "dialog", "aria-labelledby": "title", hidden: ""},
                 make("header", {}, make("h2", {id: "title"}, texts.title), this.notice, this.restartButton), this.log, this.typing, this.alert, this.offers, this.composer);
             this.status = make("div", {class: "unseen", role: "status"});
-            this.root = make("div", {class: this.target ? "root filling" : "root floating", lang: this.language, dir: "ltr"}, this.panel, this.status);
+            this.root = make("div", {class: this.target ? "root filling" : "root floating", lang: this.locale, dir: RIGHT_TO_LEFT.includes(languageOf(this.locale)) ? "rtl" : "ltr"}, this.panel, this.status);
             if (!this.target) this.buildLauncher();
             this.listen();
             this.addGreeting();
@@ -582,11 +846,16 @@
             if (!this.launcher) return;
             this.launcherLabel.textContent = this.panel.hidden ? this.texts.open : this.texts.close;
             this.count.hidden = !count;
-            this.count.replaceChildren(String(count), make("span", {class: "unseen"}, ` ${this.texts.unread}`));
+            this.count.replaceChildren(String(count), make("span", {class: "unseen"}, ` ${this.nameUnread(count)}`));
         }
 
-        // An alert, with a button if something can be done, and a text of the server, which is English; null takes it away.
-        tell(text, {label, action, detail, isQuiet} = {}) {
+        nameUnread(count) {
+            const forms = this.texts.unread.split("|");
+            return new Intl.PluralRules(this.locale).select(count) === "one" ? forms[0] : forms.at(-1);
+        }
+
+        // An alert, with a button if something can be done; null takes it away.
+        tell(text, {label, action, isQuiet} = {}) {
             this.alert.classList.toggle("is-quiet", Boolean(isQuiet));
             if (!text) return this.alert.replaceChildren();
             const run = () => {
@@ -594,8 +863,7 @@
                 this.field.focus();
                 action();
             };
-            const parts = [make("span", {}, text), detail && make("span", {lang: "en"}, detail), action && makeButton({}, run, label)];
-            this.alert.replaceChildren(...parts.filter(Boolean));
+            this.alert.replaceChildren(make("span", {}, text), ...(action ? [makeButton({}, run, label)] : []));
         }
 
         // --- the list ----------------------------------------------------------------------------------------------------
@@ -619,7 +887,7 @@
             if (isAtEnd) this.scrollToEnd(item);
             if (isNew && this.panel.hidden) {
                 this.countUnread(this.unread + 1);
-                this.status.textContent = `${this.unread} ${this.texts.unread}`;
+                this.status.textContent = `${this.unread} ${this.nameUnread(this.unread)}`;
             }
             return item;
         }
@@ -648,8 +916,8 @@
             const none = {rating: 0, feedbackType: "THUMBS_DOWN", metadata: {place: 0}, button: make("button", {type: "button"}, this.texts.noneHelped)};
             this.rateBy(turnId, [...choices, none]);
             const boxes = cards.map(({titles, quote, link}, index) => make(
-                "div", {class: "card", dir: "auto"},
-                make("p", {}, make("strong", {}, titles.join(" › "))), make("p", {}, `“${quote}”`), ...(link ? [make("p", {}, ...renderText(link))] : []),
+                "div", {class: "card"}, make("p", {dir: "auto"}, make("strong", {}, titles.join(" › "))),
+                make("p", {dir: "auto"}, `“${quote}”`), ...(link ? [make("p", {dir: "auto"}, ...renderText(link))] : []),
                 choices[index].button,
             ));
             return make("div", {class: "cards"}, ...boxes, none.button);
@@ -694,7 +962,7 @@
             const {report} = this.store.values;
             const {asked, confirm, choices} = report?.turnNo === this.lastTurnNo ? report : {};
             const labels = confirm ? [confirm.yes, confirm.no] : (choices || asked?.options || []).map((option) => option.label ?? option.value);
-            const buttons = labels.map((label) => makeButton({}, () => this.send(String(label), this.log), String(label)));
+            const buttons = labels.map((label) => makeButton({dir: "auto"}, () => this.send(String(label), this.log), String(label)));
             const input = asked && !labels.length ? this.makeInput(asked) : null;
             this.showOffers(...buttons, ...(input ? [input] : []));
             this.status.textContent = labels.length ? this.texts.offered.replace("{}", labels.join(", ")) : "";
@@ -714,12 +982,23 @@
                 type: inputType, min: bound(min), max: bound(max), required: "", step: type === "number" ? "any" : null,
                 autocomplete: {email: "email", tel: "tel"}[inputType] || "off",
             });
-            const form = make("form", {}, make("label", {}, title || this.texts.field, input), make("button", {class: "primary"}, this.texts.use));
+            const form = make("form", {}, make("label", {}, make("span", {dir: "auto"}, title || this.texts.field), input), make("button", {class: "primary"}, this.texts.use));
+            // The browser would say it in its own language.
+            input.addEventListener("invalid", () => input.setCustomValidity(this.explainEntry(input)));
+            input.addEventListener("input", () => input.setCustomValidity(""));
             form.addEventListener("submit", (event) => {
                 event.preventDefault();
                 this.send(input.value, this.log);
             });
             return form;
+        }
+
+        explainEntry({type, min, max, validity}) {
+            const {texts, locale} = this;
+            if (validity.rangeUnderflow || validity.rangeOverflow) {
+                return texts.allowed.replace("{}", [min, max].map((bound) => (bound ? writeBound(type, bound, locale) : "…")).join(" – "));
+            }
+            return validity.valueMissing && !validity.badInput ? texts.missing : texts.malformed;
         }
 
         askRestart() {
@@ -841,7 +1120,11 @@
             if (hasEnded) {
                 this.showWithPerson({});
                 this.tell(texts.ended, {isQuiet: true});
-            } else this.tell(texts.refused, {detail: message || `HTTP ${answer.status}`});
+                return;
+            }
+            console.warn("ConvEngine chat:", answer.status, errorCode, message);
+            const reason = REASONS[errorCode ?? answer.status];
+            this.tell(`${texts.refused} ${reason ? texts[reason] : `${texts.broken} (${errorCode ?? `HTTP ${answer.status}`})`}`);
         }
 
         // Sends the message that the ended conversation refused in a new one, below what was said.

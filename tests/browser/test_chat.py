@@ -5,6 +5,7 @@ import json
 import re
 import urllib.request
 from collections.abc import Callable, Iterator
+from html import escape
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -14,10 +15,12 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 
 from tests.browser.axe import no_violations
 from tests.browser.conftest import ROOT, Server, Visitor
+from tests.chat_texts import read_texts
 from tests.fakes.http_server import Reply, serving
 
 pytestmark = pytest.mark.browser
 SCRIPT = ROOT / "static/convengine/chat.js"
+TEXTS = read_texts()
 HOSTILE_TEXTS = Path(__file__).with_name("hostile_texts.txt")
 EXAMPLES = dict(re.findall(r"```(\w+)\n(.*?)```", (ROOT / "docs/chat.md").read_text(), re.DOTALL))
 SCREENS = pytest.mark.parametrize(
@@ -367,7 +370,9 @@ def test_axe_sees_nothing_wrong(visitor: Visitor, width: int, scheme: str) -> No
     no_violations(chat.page)
     chat.field.fill("Yes")
     chat.field.press("Enter")
-    expect(chat.alert).to_have_text("Your message was not answered:No.")
+    expect(chat.alert).to_have_text(
+        "Your message was not answered. The bot cannot read it. Please write it differently."
+    )
     expect(chat.field).to_have_value("Yes")
     no_violations(chat.page)
     chat.panel.get_by_role("button", name="Start again").click()
@@ -467,12 +472,7 @@ def test_the_script_is_small() -> None:
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", SCRIPT.read_text())
 
 
-def test_both_languages_have_the_same_texts(visitor: Visitor) -> None:
-    english, german = (
-        re.findall(r"^ {12}(\w+): \"", block, re.MULTILINE)
-        for block in re.findall(r"^ {8}(?:en|de): \{$(.*?)^ {8}\}", SCRIPT.read_text(), re.MULTILINE | re.DOTALL)
-    )
-    assert english == german
+def test_a_page_changes_texts(visitor: Visitor) -> None:
     fake_server(visitor.tab)
     chat = Chat(visitor, 'data-title="Hilfe" data-text-send="Ab damit"', language="de-AT")
     expect(chat.launcher).to_have_text("Chat öffnen")
@@ -481,6 +481,173 @@ def test_both_languages_have_the_same_texts(visitor: Visitor) -> None:
     expect(chat.page.get_by_role("button", name="Ab damit")).to_be_visible()
     expect(chat.page.get_by_label("Ihre Nachricht")).to_be_focused()
     expect(chat.items).to_contain_text(["Guten Tag! Wie kann ich helfen?"])
+
+
+@pytest.mark.parametrize(
+    ("language", "attributes", "locale", "direction", "texts"),
+    [
+        ("pt-BR", "", "pt-BR", "ltr", "pt"),
+        ("en", 'data-lang="nl"', "nl", "ltr", "nl"),
+        ("de", 'data-lang="fr_ca"', "fr-CA", "ltr", "fr"),
+        ("es-419", 'data-lang="no language"', "es-419", "ltr", "es"),
+        ("pl", "", "en", "ltr", "en"),
+        ("", "", "en", "ltr", "en"),
+        ("pl", 'data-lang="pl"', "pl", "ltr", "en"),
+        ("ar", "", "en", "ltr", "en"),
+        ("en", 'data-lang="ar-EG"', "ar-EG", "rtl", "en"),
+    ],
+)
+def test_the_language_is_that_of_the_attribute_else_of_the_page(
+    visitor: Visitor, language: str, attributes: str, locale: str, direction: str, texts: str
+) -> None:
+    chat = Chat(visitor, attributes, language=language)
+    expect(chat.launcher).to_have_text(TEXTS[texts]["open"])
+
+    root = chat.page.locator(".root")
+    assert root.evaluate("({lang, dir}) => [lang, dir]") == [locale, direction]
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "text"),
+    [
+        ("es", make_failure(413, "MESSAGE_TOO_LARGE", recoverable=False), "{refused} {tooLong}"),
+        ("fr", make_failure(400, "VALIDATION_ERROR", recoverable=False), "{refused} {unreadable}"),
+        ("it", make_failure(403, "FORBIDDEN", recoverable=False), "{refused} {unavailable}"),
+        ("pt", make_failure(500, "CONFIG_INVALID", recoverable=False), "{refused} {broken} (CONFIG_INVALID)"),
+        ("nl", {"status": 413}, "{refused} {tooLong}"),
+        ("de", {"status": 422}, "{refused} {broken} (HTTP 422)"),
+        ("en", make_failure(409, "DRAFT_REQUIRED", recoverable=False), "{refused} {broken} (DRAFT_REQUIRED)"),
+        ("es", make_failure(401, "NOT_AUTHENTICATED", recoverable=False), "{expired}"),
+    ],
+)
+def test_a_refused_message_is_explained_in_the_language_of_the_chat(
+    visitor: Visitor, language: str, answer: dict[str, Any], text: str
+) -> None:
+    fake_server(visitor.tab, answer)
+    chat = Chat(visitor, language=language).open()
+    chat.field.fill("hello")
+    chat.field.press("Enter")
+
+    expect(chat.alert).to_have_text(text.format_map(TEXTS[language]))
+    visitor.troubles.clear()
+
+
+def test_a_message_that_came_too_slowly_is_sent_again(visitor: Visitor) -> None:
+    messages = fake_server(visitor.tab, make_failure(408, "REQUEST_TIMEOUT", recoverable=True), make_turn(1, "Hi"))
+    chat = Chat(visitor).open()
+    chat.send("hello")
+
+    assert len({request.headers["idempotency-key"] for request in messages.requests}) == 1
+    visitor.troubles.clear()
+
+
+@pytest.mark.parametrize(
+    ("language", "asked", "entry", "text"),
+    [
+        ("es", {"format": "date"}, "2026-11-23", "Valores permitidos: 24 de noviembre de 2026 – 21 de febrero de 2027"),
+        ("de-AT", {"format": "date", "max": None}, "2026-11-23", "Erlaubt: 24. November 2026 – …"),
+        ("pt-BR", {"format": "time", "min": None, "max": "17:30:00"}, "18:00", "Valores permitidos: … – 17:30"),
+        (
+            "nl",
+            {"format": "date-time", "min": "2026-11-24T09:00:00Z", "max": None},
+            "2026-11-23T10:00",
+            "Toegestaan: 24 november 2026 om 09:00 – …",
+        ),
+        ("it", {"type": "integer", "min": 0, "max": 10000}, "10001", "Valori ammessi: 0 – 10.000"),
+        ("fr", {"format": "email", "min": None, "max": None}, "nobody", "Veuillez vérifier cette saisie."),
+        ("en", {"format": "date"}, "", "Please fill in this field."),
+    ],
+)
+def test_an_entry_is_refused_in_the_language_of_the_chat(
+    visitor: Visitor, language: str, asked: dict[str, Any], entry: str, text: str
+) -> None:
+    messages = fake_server(visitor.tab, make_turn(1, "Which?", asked={**DAY, **asked}), make_turn(2, "Thanks"))
+    chat = Chat(visitor, language=language).open()
+    chat.send("hello")
+    field = chat.panel.get_by_label("Day")
+    field.fill(entry)
+    chat.panel.locator(".offers .primary").click()
+    assert field.evaluate("({validationMessage}) => validationMessage") == text
+    assert len(messages.requests) == 1
+
+    field.fill({"email": "a@example.com", "number": "7", "time": "09:00"}.get(str(field.get_attribute("type")), ""))
+    if field.input_value():
+        chat.panel.locator(".offers .primary").click()
+        assert chat.read_answer(1) == "Thanks"
+
+
+def write_longer(text: str) -> str:
+    """The text with accents, and 40 % longer by one word that cannot be broken at a space."""
+    accented = text.translate(str.maketrans("aeiounclstzAEIOU", "áéîöüñçłšťžÁÉÎÖÜ"))
+    return f"[{accented}{'ŵ' * (2 + len(text) * 2 // 5)}]"
+
+
+def write_right_to_left(text: str) -> str:
+    words = " ".join("שלום עולם הודעה ארוכה מאוד"[: 3 + len(word)] for word in text.split() if "{}" not in word)
+    return f"{words}! {'{}' if '{}' in text else ''}"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize(
+    ("attributes", "write", "direction"),
+    [("", write_longer, "ltr"), ('data-lang="he"', write_right_to_left, "rtl")],
+    ids=["longer", "right to left"],
+)
+def test_other_texts_break_no_layout(
+    visitor: Visitor, attributes: str, write: Callable[[str], str], direction: str, width: int
+) -> None:
+    labels = ["Rückerstattungsangelegenheitenbearbeitungsstelle", "החזר כספי!", "No"]
+    options = [{"value": label, "label": label} for label in labels]
+    fake_server(
+        visitor.at(width, "light").tab,
+        make_turn(
+            1, "مرحبا! (رقم 12345).\nIn English: see https://example.com/ now!", asked={**DAY, "options": options}
+        ),
+        make_turn(2, "Which day?", asked={**DAY, "format": "date"}, withPerson=True, personAnswers=True),
+        make_failure(500, "CONFIG_INVALID", recoverable=False),
+    )
+    names = {name: re.sub("[A-Z]", lambda match: f"-{match[0].lower()}", name) for name in TEXTS["en"]}
+    texts = {f"{'' if name in ('title', 'greeting') else 'text-'}{names[name]}": TEXTS["en"][name] for name in names}
+    given = " ".join(f'data-{name}="{escape(write(text))}"' for name, text in texts.items())
+    chat = Chat(visitor, f"{attributes} {given}")
+    check_layout(chat)
+    chat.open()
+    for text in ("שלום, אפשר לבטל את ההזמנה?", "x"):
+        chat.send(text)
+        check_layout(chat)
+    chat.field.fill("y")
+    chat.field.press("Enter")
+    expect(chat.alert).to_contain_text("(CONFIG_INVALID)")
+    chat.panel.locator("header button").first.click()
+    check_layout(chat)
+    no_violations(chat.page)
+
+    mine, answer = chat.page.locator(".item.user .bubble").first, chat.answers.first.locator(".bubble")
+    log, edge = chat.log.bounding_box(), mine.bounding_box()
+    assert log
+    assert edge
+    is_mine_left = edge["x"] - log["x"] < log["x"] + log["width"] - edge["x"] - edge["width"]
+    assert is_mine_left == (direction == "rtl")
+    # Each message reads in the direction of its own language, and an address always from left to right.
+    assert [bubble.evaluate("bubble => getComputedStyle(bubble).direction") for bubble in (mine, answer)] == ["rtl"] * 2
+    assert answer.locator("a").evaluate("link => getComputedStyle(link).direction") == "ltr"
+    visitor.troubles.clear()
+
+
+def check_layout(chat: Chat) -> None:
+    """Nothing is outside the window, and nothing in the panel is cut off."""
+    assert chat.visitor.fits
+    outside = chat.page.locator(".root").evaluate(
+        """root => [...root.querySelectorAll("*")]
+            .filter((each) => !each.closest(".unseen"))
+            .filter((each) => {
+                const {left, right} = each.getBoundingClientRect();
+                const isCut = getComputedStyle(each).overflowX !== "visible" && each.scrollWidth > each.clientWidth + 1;
+                return left < -1 || right > innerWidth + 1 || isCut;
+            })
+            .map(({localName, className}) => `${localName}.${className}`)"""
+    )
+    assert outside == []
 
 
 @pytest.mark.parametrize(
@@ -752,7 +919,7 @@ def test_what_a_person_writes_is_shown_and_counted_while_the_panel_is_closed(vis
     expect(chat.page.locator(".item.person")).to_have_text("StaffGood morning!", use_inner_text=False)
     chat.page.keyboard.press("Escape")
     Answers(page, "conversation/transcript", make_transcript(make_message(3, "person", "Solved."), withPerson=False))
-    expect(chat.launcher).to_have_text(re.compile("Open chat.*1 new messages"))
+    expect(chat.launcher).to_have_text(re.compile("Open chat.*1 new message$"))
     chat.launcher.click()
     expect(chat.launcher).to_have_text(re.compile("Close chat"))
     expect(chat.panel.get_by_text("A person is answering you")).to_be_hidden()

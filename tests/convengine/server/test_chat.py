@@ -8,9 +8,15 @@ import pytest
 from django.test import Client
 
 from convengine.server import chat
+from convengine.server.api.failures import list_error_codes
 from convengine.server.deployment.folders import find_shipped
+from tests.chat_texts import read_texts
 
 TEXT = (find_shipped("static") / "convengine/chat.js").read_bytes()
+TEXTS = read_texts()
+OTHERS = ["de", "es", "fr", "it", "pt", "nl"]
+#: The names of texts that are the same in English, by language.
+SAME = {language: {"title", "bot"} for language in OTHERS} | {"fr": {"title", "bot", "log"}}
 
 
 def get_script(accepted: str = "gzip, deflate, br") -> Any:
@@ -75,3 +81,41 @@ def test_the_address_of_another_release_gives_the_script_that_is_there_for_minut
 @pytest.mark.parametrize("path", ["/chat-.js", "/chat-a/b.js", "/chat-%2e%2e.js", "/chat-1.css"])
 def test_other_addresses_are_none(path: str) -> None:
     assert Client().get(path).status_code == 404
+
+
+def test_the_chat_has_its_languages_and_the_manual_names_them() -> None:
+    manual = (Path(__file__).parents[3] / "docs/chat.md").read_text()
+    (row,) = re.findall(r"^\| `data-lang` \| (.*?)\.", manual, re.MULTILINE)
+
+    assert list(TEXTS) == ["en", *OTHERS]
+    assert set(re.findall(r"`([a-z]{2})`", row)) == set(TEXTS)
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_each_language_has_every_text(language: str) -> None:
+    english, texts = TEXTS["en"], TEXTS[language]
+
+    assert list(texts) == list(english)
+    for mark in ("{}", "|", "…"):
+        assert [texts[name].count(mark) for name in texts] == [english[name].count(mark) for name in texts], mark
+    assert [name for name, text in texts.items() if text != text.strip() or not text] == []
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_only_words_that_both_languages_share_are_the_same_in_english(language: str) -> None:
+    texts = TEXTS[language]
+
+    assert {name for name in texts if texts[name].casefold() == TEXTS["en"][name].casefold()} == SAME[language]
+
+
+def test_no_text_is_that_of_another_name() -> None:
+    for language, texts in TEXTS.items():
+        assert len(set(texts.values())) == len(texts), language
+
+
+def test_each_reason_is_a_code_of_the_api_or_a_status_and_has_a_text() -> None:
+    (block,) = re.findall(r"const REASONS = \{(.*?)\};", TEXT.decode(), re.DOTALL)
+    reasons = dict(re.findall(r"(\w+): \"(\w+)\"", block))
+
+    assert {code for code in reasons if not code.isdecimal()} <= {code for code, _ in list_error_codes()}
+    assert set(reasons.values()) <= set(TEXTS["en"])
