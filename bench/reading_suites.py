@@ -185,7 +185,7 @@ def _list_candidates(result: Json, name: str) -> Iterator[str]:
         if value and value != _NO_DAY:
             yield value
     for resolved in (result.get("Resolution") or {}).get("values", ()):
-        if resolved["type"] == name and resolved.get("value", "")[:1].isdigit():
+        if resolved.get("type") == name and resolved.get("value", "")[:1].isdigit():
             yield resolved["value"]
 
 
