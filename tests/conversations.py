@@ -1,9 +1,9 @@
 """Conversations in the notation of scenario files (docs/scenarios.md), many to a file that they share a bot with.
 
 A file has `flows` by name (one may be `like` an earlier one), `beginnings` (turns by name), `conversations`, and
-`tables` with rows that all of them have. A conversation has a title, its `flows` (names or documents; by default the first of the file), further rows in `tables`,
-and its turns, which follow those of the beginning that it names as `after`. With `each`, it is played once for each
-entry: `$each` stands for the entry, or `$key` for its keys.
+`tables` with rows that all of them have. A conversation has a title, its `flows` (names or documents; by default the
+first of the file), further rows in `tables`, and its turns, which follow those of the beginning that it names as
+`after`. With `each`, it is played once for each entry: `$each` stands for the entry, or `$key` for its keys.
 """
 
 import re

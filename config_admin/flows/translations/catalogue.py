@@ -1,0 +1,133 @@
+"""All texts that users read, side by side with their translations, and the rows that change with new ones."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from django.conf.locale import LANG_INFO
+
+from config_admin.releases.content import contents
+from config_admin.releases.tree import Content
+from config_admin.validation.labels import row_title
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.enums import Vocabulary
+from convengine.engine.turn.local_time import LANGUAGES, find_language_code
+from convengine.engine.turn.rows import ROW_TYPES, Row, SpokenRow
+from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.translations import list_texts
+from convengine.json_value import Json
+
+
+class TextState(Vocabulary):
+    """What a text still needs, the most urgent first."""
+
+    MISSING = "MISSING", "Missing"
+    CHANGED = "CHANGED", "Text changed since"
+    DRAFT = "DRAFT", "Draft, not read yet"
+    DONE = "DONE", "Translated"
+
+
+@dataclass(frozen=True)
+class SpokenText:
+    """A text of a row in the first language, and its translation."""
+
+    row: Row
+    #: Where it stands in the row, such as `exact_text` or `json_schema/day/x-ask`.
+    at: str
+    source: str
+    text: str
+    #: The text that was translated.
+    of: str
+    is_draft: bool
+
+    @property
+    def key(self) -> str:
+        """Its name in files."""
+        return f"{self.row.table}/{self.row.pk}/{self.at}"
+
+    @property
+    def name(self) -> str:
+        return row_title(self.row)
+
+    @property
+    def state(self) -> TextState:
+        if not self.text:
+            return TextState.MISSING
+        if self.of != self.source:
+            return TextState.CHANGED
+        return TextState.DRAFT if self.is_draft else TextState.DONE
+
+
+def list_locales(snapshot: Snapshot) -> tuple[str, ...]:
+    """The locales of the workspace: that of the rows' own texts first."""
+    return live_settings.read(snapshot, LANGUAGES).value
+
+
+def list_spoken_texts(snapshot: Snapshot, language: str) -> list[SpokenText]:
+    """The texts of all enabled rows with their translations in a language; what needs work first."""
+    return snapshot.memo.get(("spoken texts", language), partial(_list_spoken_texts, snapshot, language))
+
+
+def _list_spoken_texts(snapshot: Snapshot, language: str) -> list[SpokenText]:
+    listed = [
+        text
+        for row_type in ROW_TYPES
+        if issubclass(row_type, SpokenRow)
+        for row in snapshot.enabled_rows(row_type)
+        for text in _list_texts_of(row, language)
+    ]
+    order = list(TextState)
+    return sorted(listed, key=lambda text: order.index(text.state))
+
+
+def _list_texts_of(row: SpokenRow, language: str) -> Iterator[SpokenText]:
+    stored = row.translations.get(language) if isinstance(row.translations, Mapping) else None
+    entries = stored if isinstance(stored, Mapping) else {}
+    for at, source in list_texts(row.table, vars(row)):
+        entry = entries.get(at)
+        entry = entry if isinstance(entry, Mapping) else {}
+        yield SpokenText(
+            row, at, source, str(entry.get("text") or ""), str(entry.get("of") or ""), entry.get("draft") is True
+        )
+
+
+def plan_translations(
+    snapshot: Snapshot, language: str, texts: Mapping[str, str], *, is_draft: bool = False
+) -> dict[str, dict[Any, Content]]:
+    """The rows with new translations, by the keys of their texts. A blank text takes the translation away.
+
+    Keys that name no text are left out. One query for each table.
+    """
+    by_row: dict[tuple[str, Any], dict[str, Json]] = {}
+    for each in list_spoken_texts(snapshot, language):
+        if (text := texts.get(each.key)) is None:
+            continue
+        text = text.strip().replace("\r\n", "\n")
+        is_same = text == each.text and (not text or (each.of == each.source and each.is_draft == is_draft))
+        if not is_same:
+            entry = {"text": text, "of": each.source, **({"draft": True} if is_draft else {})} if text else None
+            by_row.setdefault((each.row.table, each.row.pk), {})[each.at] = entry
+    wanted: dict[str, dict[Any, Content]] = {}
+    for table in dict.fromkeys(table for table, _ in by_row):
+        pks = [pk for name, pk in by_row if name == table]
+        for pk, content in contents(table, pks).items():
+            wanted.setdefault(table, {})[pk] = {
+                **content, "translations": _merge(content["translations"], language, by_row[table, pk])
+            }  # fmt: skip
+    return wanted
+
+
+def _merge(stored: Json, language: str, changes: Mapping[str, Json]) -> Json:
+    """The column with the changed entries of a language; null when nothing is left."""
+    column: dict[str, Json] = dict(stored) if isinstance(stored, Mapping) else {}
+    own = column.get(language)
+    merged = {**(own if isinstance(own, Mapping) else {}), **changes}
+    column[language] = {at: entry for at, entry in merged.items() if entry is not None}
+    return {name: entries for name, entries in column.items() if entries} or None
+
+
+def describe_language(locale: str) -> str:
+    """The name of a language in English: `German (de-DE)`."""
+    known = LANG_INFO.get(find_language_code(locale), {})
+    return f"{known['name']} ({locale})" if "name" in known else locale
