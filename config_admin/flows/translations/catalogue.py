@@ -10,13 +10,24 @@ from django.conf.locale import LANG_INFO
 from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
 from config_admin.validation.labels import row_title
+from config_admin.validation.stored_columns import kept_columns
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Vocabulary
 from convengine.engine.turn.local_time import LANGUAGES, find_language_code
 from convengine.engine.turn.rows import ROW_TYPES, Row, SpokenRow
 from convengine.engine.turn.snapshot import Snapshot
-from convengine.engine.turn.translations import list_texts
+from convengine.engine.turn.translations import WORDS, list_texts
 from convengine.json_value import Json
+
+#: The texts of a field in words.
+_KEYS = {
+    "title": "name",
+    "x-ask": "question",
+    "x-ask-again": "question if not understood",
+    "x-invalid": "text if not allowed",
+    "x-done": "acknowledgement",
+    "x-labels": "other names",
+}
 
 
 class TextState(Vocabulary):
@@ -49,6 +60,18 @@ class SpokenText:
     @property
     def name(self) -> str:
         return row_title(self.row)
+
+    @property
+    def place(self) -> str:
+        """Where it stands, in words: `Text`, `day: question`."""
+        column, _, inside = self.at.partition("/")
+        if not inside:
+            return str(kept_columns(self.row.table)[column].verbose_name).capitalize()
+        field, key, *option = inside.split("/", 2)
+        if not option:
+            return f"{field}: {_KEYS[key]}"
+        value = option[0].removesuffix(f"/{WORDS}")
+        return f"{field}: {'other words for' if value != option[0] else 'choice'} {value}"
 
     @property
     def state(self) -> TextState:

@@ -163,7 +163,7 @@ def _confirm(request: HttpRequest, texts: dict[str, str]) -> HttpResponse:
     return preview or HttpResponseRedirect(back_url)
 
 
-@page("languages/<str:name>", of="config_admin.CeResponse", name="languages_file", right=RIGHT)
+@page("languages/<str:name>", of="config_admin.CeResponse", name="languages_file", methods=("GET",), right=RIGHT)
 def download_texts(request: HttpRequest, name: str) -> HttpResponse:
     """The texts of a language as a file, such as `de.xlf`."""
     language, _, kind = name.partition(".")

@@ -48,7 +48,7 @@ def _read_locales(text: str) -> tuple[str, ...]:
 LANGUAGES = declare(
     "Session",
     "LANGUAGES",
-    ValueKind("languages", _read_locales, blank_is_absent=True),
+    ValueKind("list of languages", _read_locales, blank_is_absent=True),
     (),
     (
         "The languages that users may speak, with commas between, such as en-GB, de-DE. The texts of rows are in the "

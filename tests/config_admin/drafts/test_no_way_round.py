@@ -165,6 +165,14 @@ def replace_word(world: World) -> Any:
     return world.post(page("ceresponse_words"), **sent)
 
 
+def translate(world: World) -> Any:
+    m.CeConfig.objects.create(config_type="Session", config_key="LANGUAGES", config_value="en-GB, de-DE")
+    answer = m.CeResponse.objects.first()
+    assert answer is not None
+    sent = {"language": "de", f"text:ce_response/{answer.pk}/exact_text": "Guten Tag.", "in_force": head.newest()}
+    return world.post(page("ceresponse_languages"), **sent)
+
+
 PAGES: dict[str, Callable[[World], Any]] = {
     "add": add,
     "change": change,
@@ -181,6 +189,7 @@ PAGES: dict[str, Callable[[World], Any]] = {
     "document_import": import_handbook,
     "document_sections": switch_section_off,
     "teach": teach,
+    "languages": translate,
     "words": replace_word,
     "rename": lambda world: world.post(page("ceintent_rename", "LOAN"), **NAMES),
     "duplicate": lambda world: world.post(page("ceintent_duplicate", "LOAN"), **NAMES),
@@ -190,7 +199,7 @@ PAGES: dict[str, Callable[[World], Any]] = {
 #: Pages that only read the configuration, beside those of an unsaved form (`…_of_form`). What some of them store is no
 #: configuration.
 READERS = {
-    *("history", "workspace", "map", "map_of", "export", "faq_template", "health", "compare"),
+    *("history", "workspace", "map", "map_of", "export", "faq_template", "languages_file", "health", "compare"),
     *("transfer_export", "tools", "try", "flow_talk", "start_talk"),
     # In a demonstration only, and never in a draft.
     "start_empty",

@@ -51,6 +51,7 @@ CALLS = {
     "CeIntentClassifier.teach": "POST config/import",
     "CeJob.run": "jobs",
     "CeMcpUserFeedback.give": "POST conversation/feedback",
+    "CeResponse.languages": "POST config/import",
     "CeRelease.roll_back": "POST config/releases/<int:config_version>/restore",
     "CeRelease.take_back": "POST config/releases/<int:config_version>/undo",
     "CeRelease.transfer": "POST config/import",

@@ -79,6 +79,8 @@ OWN = {
         for page in ("silence", "unsilence")
     },
     "audit_cemcpuserfeedback_give": "audit.add_cemcpuserfeedback",
+    "config_admin_ceresponse_languages": "config_admin.view_ceresponse",
+    "config_admin_ceresponse_languages_file": "config_admin.view_ceresponse",
     "config_admin_ceresponse_words": "config_admin.view_ceresponse",
     "config_admin_ceintent_start": "config_admin.add_ceintent",
     "config_admin_ceintent_start_talk": "config_admin.add_ceintent",

@@ -1,0 +1,163 @@
+"""The page *Languages*: texts beside their translations, one release of new ones, and files for translators."""
+
+from collections.abc import Callable
+from xml.etree import ElementTree as Xml
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+
+from config_admin import models as m
+from config_admin.flows.mapping import write_rows
+from config_admin.flows.reading import export_flow
+from config_admin.flows.translations import page as languages_page
+from config_admin.flows.translations.catalogue import TextState, list_spoken_texts, plan_translations
+from config_admin.releases.active import snapshots
+from config_admin.releases.change_set import change_set
+from config_admin.releases.head import newest
+from config_admin.releases.restore_rows import restore_rows
+from config_admin.transfer.apply_import import add_rows
+from convengine.json_value import Json
+
+pytestmark = pytest.mark.django_db
+PAGE = "admin:config_admin_ceresponse_languages"
+FLOW: dict[str, Json] = {
+    "code": "BIKES",
+    "title": {"en": "Repair a bike", "de": "Fahrrad reparieren"},
+    "kind": "collect",
+    "phrases": ["mend my bike"],
+    "fields": [
+        {
+            "name": "size",
+            "title": {"en": "Size", "de": "Größe"},
+            "type": "choice",
+            "options": [{"value": "L", "label": {"en": "Large", "de": "Groß"}}, {"value": "S"}],
+        }
+    ],
+    "not_allowed": [
+        {
+            "when": {"combinator": "and", "rules": [{"field": "size", "operator": "is", "value": "S"}]},
+            "text": {"en": "Only large ones.", "de": "Nur große."},
+            "field": "size",
+        },
+    ],
+    "answer": {"en": "See you.", "de": "Bis dann."},
+}
+
+
+@pytest.fixture
+def address() -> str:
+    with change_set(reason="languages"):
+        m.CeConfig.objects.create(config_type="Session", config_key="LANGUAGES", config_value="en-GB, de-DE")
+    add_rows(write_rows(FLOW), author="ada", reason="bikes")
+    return reverse(PAGE)
+
+
+def find_text(source: str) -> str:
+    return next(text.key for text in list_spoken_texts(snapshots.current(), "de") if text.source == source)
+
+
+def read_state(source: str) -> TextState:
+    return next(text.state for text in list_spoken_texts(snapshots.current(), "de") if text.source == source)
+
+
+def test_without_a_second_language_the_page_says_how_to_begin(ben: Client) -> None:
+    text = ben.get(reverse(PAGE)).content.decode()
+    assert "All texts are in one language" in text
+    assert reverse("admin:config_admin_ceconfig_effective") in text
+
+
+def test_a_flow_in_two_languages_is_rows_with_translations_and_comes_back(address: str) -> None:
+    exported = export_flow("BIKES")
+    assert exported is not None
+    assert {key: exported[key] for key in ("title", "answer", "fields", "not_allowed")} == {
+        **{key: FLOW[key] for key in ("title", "answer", "not_allowed")},
+        "fields": [{**FLOW["fields"][0]}],
+    }
+
+
+def test_texts_stand_beside_their_translations_what_needs_work_first(ben: Client, address: str) -> None:
+    text = ben.get(address).content.decode()
+    assert text.index("Missing") < text.index("Fahrrad reparieren")
+    assert "size: choice L" in text
+    assert "No text is like this" in ben.get(address, {"q": "tandem"}).content.decode()
+    assert "Groß" not in ben.get(address, {"state": "MISSING"}).content.decode()
+
+
+def test_translations_are_saved_as_one_release_with_a_reason(ben: Client, address: str) -> None:
+    key, in_force = find_text("See you."), newest()
+    sent = {"language": "de", f"text:{key}": "Bis bald."}
+
+    shown = ben.post(address, sent).content.decode()
+    assert "1 row gets translations, in one release." in shown
+    assert newest() == in_force
+    inputs = {"language": "de", "texts": f'{{"{key}": "Bis bald."}}', "in_force": str(in_force), "reason": "better"}
+    saved = ben.post(address, inputs)
+    assert (saved.status_code, newest()) == (302, in_force + 1)
+    assert snapshots.current().translate("de").find_row("ce_response", key.split("/")[1]).exact_text == "Bis bald."  # type: ignore[union-attr]
+    assert "No translation changes by this." in ben.post(address, sent).content.decode()
+
+
+def test_a_text_that_changed_or_is_a_draft_needs_work_and_a_blank_takes_a_translation_away(address: str) -> None:
+    answer = m.CeResponse.objects.get(exact_text="See you.")
+    with change_set(reason="other words"):
+        answer.exact_text = "See you soon."
+        answer.save()
+    assert read_state("See you soon.") == TextState.CHANGED
+    for text, is_draft, state in (
+        ("x", True, TextState.DRAFT),
+        ("x", False, TextState.DONE),
+        ("", False, TextState.MISSING),
+    ):
+        with change_set(reason="translate"):
+            restore_rows(
+                plan_translations(snapshots.current(), "de", {find_text("See you soon."): text}, is_draft=is_draft)
+            )
+        assert read_state("See you soon.") == state
+    answer.refresh_from_db()
+    assert answer.translations is None
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlf"])
+def test_a_file_goes_out_and_comes_back(ben: Client, address: str, kind: str) -> None:
+    data = ben.get(f"{address}de.{kind}").content
+    if kind == "xlf":
+        root = Xml.fromstring(data)
+        assert {unit.get("state") for unit in root.iter("{urn:oasis:names:tc:xliff:document:1.2}target")} >= {
+            "new",
+            "translated",
+        }
+    changed = data.replace("Bis dann.".encode(), "=Tschüss.".encode() if kind == "xlf" else "'=Tschüss.".encode())
+    shown = ben.post(address, {"language": "de", "_upload": "1", "file": SimpleUploadedFile(f"de.{kind}", changed)})
+    text = shown.content.decode()
+    assert "1 row gets translations, in one release." in text
+    assert "=Tschüss." in text
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "problem"),
+    [
+        ("a.csv", b"a,b\n1,2\n", "has no columns key and translation"),
+        ("a.csv", b"\xff\xfe", "The file is not UTF-8 text"),
+        ("a.xlf", b"<xliff", "is not XML"),
+        ("a.xlf", b"<a/>", "is not XLIFF 1.2"),
+        ("a.xlf", b'<!DOCTYPE a [<!ENTITY b "c">]><a/>', "has a document type"),
+        ("a.csv", b"x" * (2 * 1024 * 1024 + 1), "is larger than 2 MB"),
+    ],
+)
+def test_a_damaged_file_is_refused_by_name(ben: Client, address: str, name: str, data: bytes, problem: str) -> None:
+    shown = ben.post(
+        address, {"language": "de", "_upload": "1", "file": SimpleUploadedFile(name, data)}
+    ).content.decode()
+    assert "Nothing was imported" in shown
+    assert problem in shown
+
+
+def test_long_lists_have_pages_and_no_query_for_each_text(
+    ben: Client, address: str, monkeypatch: pytest.MonkeyPatch, django_assert_max_num_queries: Callable[..., object]
+) -> None:
+    monkeypatch.setattr(languages_page, "PER_PAGE", 2)
+    ben.get(address)
+    with django_assert_max_num_queries(12):  # type: ignore[attr-defined]
+        assert "Texts 1 to 2 of" in ben.get(address).content.decode()
