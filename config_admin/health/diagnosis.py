@@ -112,5 +112,6 @@ def make_diagnosis(
     """A diagnosis of a row, or of a table without a row. One that no turn shows is a hint, and says so."""
     rows = tuple(dict.fromkeys(RowKey(member.table, member.pk) for member in ((row,) if row else ()) + tuple(others)))
     own = row.table if row else table, row.pk if row else None
-    rest = message, consequence, rows, witness, is_unproven
-    return Diagnosis(code, severity, *own, field, *rest, translation=translation)
+    return Diagnosis(
+        code, severity, *own, field, message, consequence, rows, witness, is_unproven, translation=translation
+    )

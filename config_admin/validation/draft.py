@@ -1,7 +1,7 @@
 """A draft: the input of a check, and its findings, in one form for edit pages, import, API and health."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -29,8 +29,9 @@ class Finding:
     #: The column of the message. None for the row as a whole.
     field: str | None
     message: str
+    _: KW_ONLY
     #: The translation that it is about, by language and place, `de/exact_text`, or its language; blank for none.
-    translation: str = field(default="", kw_only=True)
+    translation: str = ""
 
     @property
     def is_error(self) -> bool:
