@@ -95,9 +95,8 @@ class StateFilter(_CodeFilter):
         return states(ANY)(editor)
 
 
-#: The right to open the page Languages, and the link to it in a form.
+#: The right to open the page Languages.
 _READ_LANGUAGES = "config_admin.view_ceresponse"
-_LINK = 'The page <a class="ce-link" href="{}">Languages</a> has the translations of these texts.'
 #: A title, and fields; a tuple of fields shares one line.
 Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 
@@ -168,10 +167,7 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
             if names := translations.list_names(language):
                 yield name_language(language), {"fields": names}
         if obj and translations.are_in_schema and request.user.has_perm(_READ_LANGUAGES):
-            query = urlencode({"q": row_name(self.opts.db_table, obj.pk)})
-            url = f"{reverse('admin:config_admin_ceresponse_languages')}?{query}"
-            text = format_html(_LINK, url)
-            yield "Translations", {"fields": (), "description": text}
+            yield "Translations", {"fields": ["translated_texts"]}
 
     def get_translations(self, request: HttpRequest, obj: Any) -> RowTranslations:
         """The translations of a row; those of a new row are of the one that it copies or replaces."""
@@ -195,7 +191,7 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Sequence[str]:
         """The name of a row does not change, because others may refer to it."""
-        return (*(self.fixed_fields if obj else ()), "last_change")
+        return (*(self.fixed_fields if obj else ()), "last_change", "translated_texts")
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
         translations = self.get_translations(request, obj)
@@ -249,6 +245,12 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
     def last_change(self, row: Any) -> str:
         moment = formats.date_format(timezone.localtime(row.updated_at), "DATETIME_FORMAT")
         return f"{moment} by {row.updated_by}" if row.updated_by else moment
+
+    @admin.display(description="texts in other languages")
+    def translated_texts(self, row: Any) -> str:
+        query = urlencode({"q": row_name(self.opts.db_table, row.pk)})
+        url = f"{reverse('admin:config_admin_ceresponse_languages')}?{query}"
+        return format_html('<a class="ce-link" href="{}">Languages</a>', url)
 
     # --- the list -----------------------------------------------------------------------------------------------
 

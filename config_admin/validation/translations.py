@@ -86,7 +86,6 @@ def _check_template(draft: Draft[Any], text: str, translation: str, name: str, p
         yield draft.error("TEMPLATE_INVALID", COLUMN, f"{name} is not a valid template. {fault}", path)
         return
     used, known = render.list_names(translation), render.list_names(text)
-    problems = (("uses names that the text does not have", used - known), ("lacks names of the text", known - used))
-    for problem, names in problems:
-        if names:
-            yield draft.warning("TRANSLATION_NAMES", COLUMN, f"{name} {problem}: {', '.join(sorted(names))}.", path)
+    lists = (("uses names that the text does not have", used - known), ("lacks names of the text", known - used))
+    if problems := [f"{problem}: {', '.join(sorted(names))}" for problem, names in lists if names]:
+        yield draft.warning("TRANSLATION_NAMES", COLUMN, f"{name} {'; it '.join(problems)}.", path)

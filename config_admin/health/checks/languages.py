@@ -33,8 +33,8 @@ def find_missing_translations(survey: Survey) -> Iterator[Diagnosis]:
                 "TRANSLATIONS_MISSING",
                 language,
                 [row for row, _ in counts],
-                f"{total} text{' has' if total == 1 else 's have'} no translation into {name}. Translate on the page "
-                "Languages.",
+                f"{total} text{' has' if total == 1 else 's have'} no translation into {name}. The page Languages "
+                "lists them.",
                 f"Customers who speak {name} read the first language there.",
             )
 

@@ -67,7 +67,7 @@ def test_each_text_of_a_row_has_an_input_in_each_other_language(
 
     expected = [f"translation_{language}_{column}" for language in ("de", "fr") for column in columns]
     assert [name for name in form_of(page).fields if name.startswith("translation")] == expected
-    assert ("has the translations of these texts" in page.content.decode()) == (model is m.CeOutputSchema)
+    assert ("Texts in other languages" in page.content.decode()) == (model is m.CeOutputSchema)
 
 
 @pytest.mark.parametrize(

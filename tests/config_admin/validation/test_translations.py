@@ -70,4 +70,6 @@ def test_translations_have_their_structure(translations: Any) -> None:
 def test_a_message_names_the_text_and_the_language() -> None:
     ((_, message),) = list_messages(translate(COLLECTING, "exact_text", "Welche? {{ day }}", draft=True))[:1]
 
-    assert message == "Text (German) uses names that the text does not have: day."
+    assert message == (
+        "Text (German) uses names that the text does not have: day; it lacks names of the text: missing_fields."
+    )
