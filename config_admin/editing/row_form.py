@@ -173,7 +173,9 @@ class RowForm(forms.ModelForm):
 
     def _store_translations(self) -> None:
         if self.translations.inputs:
-            self.instance.translations = self.translations.merge(self.cleaned_data, vars(self.instance))
+            # A page that was opened before the workspace had a language has no input for it.
+            sent = {name: value for name, value in self.cleaned_data.items() if name in self.data}
+            self.instance.translations = self.translations.merge(sent, vars(self.instance))
 
     def _findings(self, row: Row) -> list[Finding]:
         editor = get_editor_context(self.request)

@@ -27,7 +27,7 @@ class TextInput:
     table: str
     column: str
     language: str
-    #: The stored translation, and why somebody should read it again; blank if nobody need.
+    #: The stored translation, and why somebody should read it again; blank for no reason.
     text: str = ""
     note: str = ""
 
@@ -45,19 +45,12 @@ class TextInput:
         code = {"class": "ce-code ce-area", "spellcheck": "false", "data-code": TEMPLATE} if is_template else {}
         attributes = {"class": "ce-area", "rows": 3, "lang": self.language, **code}
         is_long = kept_columns(self.table)[self.column].get_internal_type() == "TextField"
-        yield (
-            self.name,
-            PlainTextField(
-                label=describe_place(self.table, self.column, self.language),
-                required=False,
-                initial=self.text,
-                widget=UnfoldAdminTextareaWidget(attributes) if is_long else UnfoldAdminTextInputWidget(),
-                help_text=self.note,
-            ),
-        )
+        widget = UnfoldAdminTextareaWidget(attributes) if is_long else UnfoldAdminTextInputWidget()
+        label, shown = describe_place(self.table, self.column, self.language), {"required": False, "widget": widget}
+        yield self.name, PlainTextField(label=label, initial=self.text, help_text=self.note, **shown)
         if self.note:
-            label = f"{describe_place(self.table, self.column, self.language)} is right as it is"
-            yield self.confirmation, forms.BooleanField(label=label, required=False, widget=UnfoldBooleanSwitchWidget())
+            shown["widget"] = UnfoldBooleanSwitchWidget()
+            yield self.confirmation, forms.BooleanField(label=f"{label} is right as it is", **shown)
 
 
 class RowTranslations:

@@ -77,16 +77,8 @@ def check_locale(survey: Survey) -> Iterator[Diagnosis]:
 
 
 def _report(code: str, language: str, members: Sequence[rows.Row], message: str, consequence: str) -> Diagnosis:
-    return make_diagnosis(
-        code,
-        Severity.WARNING,
-        None,
-        message,
-        consequence,
-        others=members[:_SHOWN],
-        table=members[0].table,
-        translation=language,
-    )
+    shown = members[:_SHOWN]
+    return make_diagnosis(code, Severity.WARNING, shown[0], message, consequence, others=shown, translation=language)
 
 
 def _list_languages(snapshot: Snapshot) -> Sequence[str]:
@@ -99,10 +91,8 @@ def _list_tables(snapshot: Snapshot) -> Iterator[Table]:
 
 def _count_missing(table: Table, language: str) -> Sequence[tuple[rows.Row, int]]:
     """The enabled rows of which texts are missing in a language, with the number of these texts."""
-    counts = []
-    for row in table.enabled:
-        known = find_translations(getattr(row, "translations", None), language)
-        counts.append((row, sum(at not in known for at, _ in list_texts(table.name, vars(row)))))
+    known = ((row, find_translations(getattr(row, "translations", None), language)) for row in table.enabled)
+    counts = ((row, sum(at not in texts for at, _ in list_texts(table.name, vars(row)))) for row, texts in known)
     return [(row, count) for row, count in counts if count]
 
 

@@ -34,7 +34,7 @@ def change(row: Any) -> str:
     return address(type(row), "change", row.pk)
 
 
-def stored(row: Any) -> Any:
+def read_translations(row: Any) -> Any:
     return type(row).objects.get(pk=row.pk).translations
 
 
@@ -85,7 +85,7 @@ def test_a_new_translation_belongs_to_the_text_as_it_is_saved(
 ) -> None:
     assert fill(ada, change(row), **typed).status_code == 302
 
-    assert stored(row) == {"it": entry("Ciao."), **({"de": german} if german else {})}
+    assert read_translations(row) == {"it": entry("Ciao."), **({"de": german} if german else {})}
 
 
 def test_nothing_is_left_as_null(languages: None, ada: Client) -> None:
@@ -93,7 +93,7 @@ def test_nothing_is_left_as_null(languages: None, ada: Client) -> None:
 
     fill(ada, change(row), **{GERMAN: ""})
 
-    assert stored(row) is None
+    assert read_translations(row) is None
 
 
 @pytest.mark.parametrize(
@@ -110,10 +110,10 @@ def test_a_translation_to_read_again_is_marked_until_somebody_says_that_it_is_ri
 
     assert note in str(form_of(ada.get(change(row)))[GERMAN].help_text)
     fill(ada, change(row), priority=8)
-    assert stored(row) == {"de": german}
+    assert read_translations(row) == {"de": german}
     fill(ada, change(row), **{f"{GERMAN}_right": "on"})
 
-    assert stored(row) == {"de": entry("Hallo.")}
+    assert read_translations(row) == {"de": entry("Hallo.")}
     assert not form_of(ada.get(change(row)))[GERMAN].help_text
 
 
@@ -134,7 +134,7 @@ def test_two_people_with_two_languages_do_not_meet(row: Any, ada: Client, ben: C
     assert outcomes == {GERMAN: "mine", FRENCH: "theirs"}
     send_again(ada, held)
 
-    assert stored(row) == {"de": entry("Guten Tag."), "fr": entry("Bonjour."), "it": entry("Ciao.")}
+    assert read_translations(row) == {"de": entry("Guten Tag."), "fr": entry("Bonjour."), "it": entry("Ciao.")}
 
 
 @pytest.mark.parametrize(("choice", "text"), [("theirs", "Servus."), ("mine", "Moin.")])
@@ -146,7 +146,13 @@ def test_two_people_with_one_language_choose(choice: str, text: str, row: Any, a
     assert [side.merge.label for side in form_of(held).meeting.sides] == ["Text (German)"]
     send_again(ada, held, **{f"_choice_{GERMAN}": choice})
 
-    assert stored(row) == {"de": entry(text), "it": entry("Ciao.")}
+    assert read_translations(row) == {"de": entry(text), "it": entry("Ciao.")}
+
+
+def test_a_page_without_the_input_keeps_the_translation(row: Any, ada: Client) -> None:
+    fill(ada, change(row), priority=8, **{GERMAN: None, FRENCH: None})
+
+    assert read_translations(row) == {"de": entry("Hallo."), "it": entry("Ciao.")}
 
 
 def test_a_copy_has_the_translations_of_the_row(row: Any, ada: Client) -> None:
@@ -165,7 +171,7 @@ def test_the_page_of_settings_has_the_inputs_too(languages: None, ada: Client) -
     ada.post(url, sent_by(page.context["form"], translation_de_config_value="Tschüss."))
 
     assert "Value (German)" in page.content.decode()
-    assert stored(row) == {"de": {"config_value": {"text": "Tschüss.", "of": "Bye."}}}
+    assert read_translations(row) == {"de": {"config_value": {"text": "Tschüss.", "of": "Bye."}}}
 
 
 @pytest.mark.parametrize(
