@@ -163,19 +163,23 @@ class Meeting:
 
     def take_place(self) -> None:
         """Compare and merge. Call it with cleaned data, before the row is filled in."""
-        form, theirs = self.form, content_of(self.form.instance)
+        form, theirs = self.form, self.form.translations.expand(content_of(self.form.instance))
         waiting = [name for name in str(form.data.get(OPEN, "")).split() if name in form.fields]
         undecided = [name for name in waiting if form.data.get(CHOICE + name) not in (THEIRS, MINE, BOTH)]
         is_stale = self._seen.content != self.stored.content
         if undecided and not is_stale:
-            self._show(_find_seen_content(form.instance, SeenVersion.parse(self._base)), theirs, waiting)
+            self._show(self._find_seen(SeenVersion.parse(self._base)), theirs, waiting)
             return
-        before = _find_seen_content(form.instance, self._seen) if is_stale else theirs
+        before = self._find_seen(self._seen) if is_stale else theirs
         self._choose([name for name in waiting if name not in undecided], before or theirs)
         if is_stale:
             self.other_change = self._find_other_change()
             self._base, self._met = str(self._seen), self._met or str(self._seen.config_version)
             self._show(before, theirs, undecided)
+
+    def _find_seen(self, seen: SeenVersion) -> Content | None:
+        content = _find_seen_content(self.form.instance, seen)
+        return None if content is None else self.form.translations.expand(content)
 
     def _find_other_change(self) -> RowVersion:
         last = find_last_version(self.form.instance._meta.db_table, self.form.instance.pk)
@@ -225,7 +229,7 @@ class Meeting:
 
 
 def list_merges(
-    form: forms.ModelForm,
+    form: Any,
     base: Content | None,
     theirs: Content,
     mine: Mapping[str, Any],
@@ -244,8 +248,9 @@ def list_merges(
         outcome = _choose_outcome(was, now, own, is_open=base is None or name in undecided)
         if outcome:
             table, (stored, newest, typed) = form._meta.model._meta.db_table, map(as_json, (was, now, own))
-            base_text = text_of({name: mask_value(table, name, stored)}, name)
-            sides = diff_column(table, name, stored, newest), diff_column(table, name, stored, typed)
+            column = form.translations.columns.get(name, name)
+            base_text = text_of({name: mask_value(table, column, stored)}, name)
+            sides = diff_column(table, column, stored, newest), diff_column(table, column, stored, typed)
             combined = combine_sides(field, was, now, own) if outcome == CHOOSE else None
             yield FieldMerge(name, str(field.label), outcome, base_text, *sides, combined)
 

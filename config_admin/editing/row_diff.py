@@ -10,12 +10,14 @@ from django.http import HttpRequest, QueryDict
 from django.utils.text import capfirst
 
 from config_admin.editing.links import find_readable_url, row_url
+from config_admin.editing.translated_texts import diff_translations
 from config_admin.releases.diff import RowDifferences
 from config_admin.releases.tree import Content, RowDifference
 from config_admin.validation.columns import TEMPLATE, list_column_specs
 from config_admin.validation.labels import column_label, describe_content, row_name, table_title
 from config_admin.validation.secret_columns import mask_row, mask_value
 from config_admin.validation.stored_columns import EXTRA_COLUMNS, kept_columns, key_of
+from config_admin.validation.translations import COLUMN
 from convengine.engine.prompts import render
 from convengine.engine.prompts.compile import TemplateError
 from convengine.engine.text.difference import Difference, diff_json, format_json, pair_by_content
@@ -162,6 +164,9 @@ def changes(table: str, before: Content | None, after: Content | None) -> list[D
 def diff_column(table: str, name: str, old: Json, new: Json) -> Difference:
     """The difference of two values of a column, a secret masked; of two documents path by path."""
     label = capfirst(column_label(table, name))
+    if name == COLUMN:
+        texts = list(diff_translations(table, old, new))
+        return Difference((name,), old, new, label, within=texts[:MAX_PATHS], more=len(texts[MAX_PATHS:]))
     old, new = mask_value(table, name, old), mask_value(table, name, new)
     if all(isinstance(value, (dict, list)) and not find_unreadable_columns({name: value}) for value in (old, new)):
         paths = diff_json(old, new, pair_items=pair_by_content, sort_keys=True)

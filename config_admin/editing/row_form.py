@@ -20,6 +20,7 @@ from config_admin.editing.deleted_row import AGAIN, DeletedRow
 from config_admin.editing.edit_conflict import Meeting, SeenVersion
 from config_admin.editing.fields import Unread
 from config_admin.editing.reasons import get_subject
+from config_admin.editing.translated_texts import RowTranslations
 from config_admin.manual.links import entry_url
 from config_admin.releases.blobs import hash_of
 from config_admin.releases.compile import row_of
@@ -75,6 +76,7 @@ class RowForm(forms.ModelForm):
     request: HttpRequest
     #: Why this user may not have such a row, or blank.
     find_refusal: Callable[[Row], str]
+    translations: RowTranslations
     bound_field_class = RowBoundField
     reason = forms.CharField(
         label="Reason for this change",
@@ -124,6 +126,10 @@ class RowForm(forms.ModelForm):
         return getattr(self.request, "deleted_row", None)
 
     @property
+    def translated_fields(self) -> list[BoundField]:
+        return [self[name] for name in self.translations.make_fields()]
+
+    @property
     def warning_keys(self) -> str:
         """The keys of the shown warnings, which the form sends back."""
         return " ".join(_key(finding) for finding in self.new_warnings)
@@ -138,7 +144,7 @@ class RowForm(forms.ModelForm):
 
     def field_name(self, finding: Finding) -> str | None:
         names = {column.attname: column.name for column in self.instance._meta.concrete_fields}
-        named = names.get(finding.field or "", finding.field)
+        named = self.translations.find_name(finding.translation) or names.get(finding.field or "", finding.field)
         return named if named in self.fields else None
 
     def _post_clean(self) -> None:
@@ -153,6 +159,7 @@ class RowForm(forms.ModelForm):
             del self.cleaned_data[name]
         known = self._findings(row_of(self.instance)) if self.meeting else []
         construct_instance(self, self.instance, self._meta.fields, self._meta.exclude)
+        self._store_translations()
         self._check_typed_row(unread, known)
         for name, value in unread.items():
             if not self.has_error(name):
@@ -162,6 +169,13 @@ class RowForm(forms.ModelForm):
             values, self.conversions = convert_row(self.instance._meta.db_table, vars(self.instance))
             self.cleaned_data.update(values)
             super()._post_clean()  # type: ignore[misc]  # The stubs leave Django's hook out.
+            self._store_translations()
+
+    def _store_translations(self) -> None:
+        if self.translations.inputs:
+            # A page that was opened before the workspace had a language has no input for it.
+            sent = {name: value for name, value in self.cleaned_data.items() if name in self.data}
+            self.instance.translations = self.translations.merge(sent, vars(self.instance))
 
     def _findings(self, row: Row) -> list[Finding]:
         editor = get_editor_context(self.request)

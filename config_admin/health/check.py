@@ -10,6 +10,7 @@ from config_admin.health.checks import (
     collisions,
     completeness,
     dead_rules,
+    languages,
     loops,
     single_rows,
     states,
@@ -41,6 +42,7 @@ def _list_tables(*row_types: type[Row]) -> frozenset[str]:
 _ALL = _list_tables(*rows.ROW_TYPES)
 _MOVING = _list_tables(rows.Intent, rows.Classifier, rows.Rule, rows.StateEdge)
 _RULES = _list_tables(rows.Intent, rows.Rule, rows.OutputSchema)
+_SPOKEN = _list_tables(*languages.SPOKEN_TYPES)
 #: In the order of running; slow checks come last.
 CHECKS: tuple[Check, ...] = (
     Check("invalid rows", completeness.find_unusable_rows, _ALL),
@@ -58,6 +60,9 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("forms", states.find_forms_without_exit, _ALL),
     Check("tools", completeness.find_unused_tools, _list_tables(rows.Tool)),
+    Check("missing translations", languages.find_missing_translations, _SPOKEN),
+    Check("translations into other languages", languages.find_unlisted_languages, _SPOKEN),
+    Check("the language of the locale", languages.check_locale, _list_tables(rows.Config)),
     Check("each row", single_rows.run_save_checks, _ALL),
     Check("rules that never apply", dead_rules.find_dead_rules, _RULES | _MOVING),
     Check("start rules", dead_rules.find_skipped_start_rules, _list_tables(rows.Intent, rows.Classifier, rows.Rule)),

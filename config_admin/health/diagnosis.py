@@ -70,7 +70,11 @@ class Diagnosis(Finding):
     @property
     def key(self) -> str:
         """The name of the finding whatever its rows contain, for its age: 32 hexadecimal digits."""
-        return _hash([self.code, self.field, *((key.table, str(key.pk)) for key in self.rows)])
+        return _hash([self.code, self.field, *self._named, *((key.table, str(key.pk)) for key in self.rows)])
+
+    @property
+    def _named(self) -> list[str]:
+        return [self.translation] if self.translation else []
 
     def as_dict(self) -> dict[str, Any]:
         """The finding for the console and the API."""
@@ -84,7 +88,7 @@ class Diagnosis(Finding):
     def fingerprint(self, snapshot: Snapshot) -> str:
         """The name of the finding as long as its rows stay unchanged: 32 hexadecimal digits."""
         members = [snapshot.tables[key.table].by_pk.get(key.pk) for key in self.rows]
-        return _hash([self.code, *(asdict(row) if row else None for row in members)])
+        return _hash([self.code, *self._named, *(asdict(row) if row else None for row in members)])
 
 
 def _hash(content: list[Any]) -> str:
@@ -103,8 +107,11 @@ def make_diagnosis(
     field: str | None = None,
     witness: Witness | None = None,
     is_unproven: bool = False,
+    translation: str = "",
 ) -> Diagnosis:
     """A diagnosis of a row, or of a table without a row. One that no turn shows is a hint, and says so."""
     rows = tuple(dict.fromkeys(RowKey(member.table, member.pk) for member in ((row,) if row else ()) + tuple(others)))
     own = row.table if row else table, row.pk if row else None
-    return Diagnosis(code, severity, *own, field, message, consequence, rows, witness, is_unproven)
+    return Diagnosis(
+        code, severity, *own, field, message, consequence, rows, witness, is_unproven, translation=translation
+    )

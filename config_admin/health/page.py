@@ -71,6 +71,8 @@ _CODE_LABELS = {
     "GENERAL_RULE_UNDOES": "General rule undoes a specific rule",
     "INTENT_DISABLED": "Intent is switched off",
     "INTENT_OFF": "Rule leads to an intent that is switched off",
+    "LANGUAGE_UNLISTED": "Translations into a language that is not listed",
+    "LOCALE_UNLISTED": "Language and region of a language that is not listed",
     "LLM_NOT_CONFIGURED": "No model for a policy",
     "NO_RESPONSE_FOR_INTENT": "Intent without an answer",
     "PATTERN_EMPTY_TEXT": "Pattern matches the empty text",
@@ -95,6 +97,8 @@ _CODE_LABELS = {
     "TEMPLATE_VAR_UNKNOWN": "Unknown name in a template",
     "TOOL_NEVER_USED": "Tool that is never used",
     "TOOL_SCOPE_ANY": "Tool for every intent",
+    "TRANSLATION_NAMES": "Translation with other names",
+    "TRANSLATION_UNUSED": "Translation of a text that is gone",
     "VALUE_UNCHECKED": "Value written after its check",
 }
 

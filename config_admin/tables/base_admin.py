@@ -9,7 +9,10 @@ from django.contrib import admin, messages
 from django.db.models import Case, Exists, JSONField, Model, OuterRef, Q, QuerySet, Value, When
 from django.forms import ModelForm
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import formats, timezone
+from django.utils.html import format_html
+from django.utils.http import urlencode
 from unfold.contrib.filters.admin import DropdownFilter
 
 from config_admin.editing.change_admin import ChangeAdmin
@@ -21,6 +24,7 @@ from config_admin.editing.links import workspace_url
 from config_admin.editing.live_checks import LiveChecksAdmin
 from config_admin.editing.pickers import find_source, get_code_language, intents, list_suggested_names, states
 from config_admin.editing.row_form import RowForm
+from config_admin.editing.translated_texts import RowTranslations
 from config_admin.editing.workspace_return import FLOW, WorkspaceReturnAdmin, find_return_url
 from config_admin.health.page import tell_health
 from config_admin.history.history_page import HistoryAdmin
@@ -28,7 +32,9 @@ from config_admin.releases.active import snapshots
 from config_admin.tables.intent import CeIntent
 from config_admin.transfer.page import ExportRowsAdmin
 from config_admin.validation.columns import get_column_spec
+from config_admin.validation.labels import name_language, row_name
 from config_admin.validation.secret_columns import COLUMNS, mask_value
+from config_admin.validation.translations import COLUMN
 from convengine.engine.rules.explain import find_row_fault
 from convengine.engine.turn import rows
 from convengine.engine.turn.rows import DECIDERS, ROW_TYPE_OF
@@ -89,6 +95,8 @@ class StateFilter(_CodeFilter):
         return states(ANY)(editor)
 
 
+#: The right to open the page Languages.
+_READ_LANGUAGES = "config_admin.view_ceresponse"
 #: A title, and fields; a tuple of fields shares one line.
 Section = tuple[str | None, Sequence[str | tuple[str, ...]]]
 
@@ -134,18 +142,40 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
         may_save = self.has_change_permission(request, obj) if obj else self.has_add_permission(request)
         saving = [*(["reason"] if may_save else []), *(["last_change"] if obj else [])]
         shown: dict[Any, str] = {} if may_save else self._shown
+        translations = self.get_translations(request, obj) if may_save else None
+        rest = self._list_rest({COLUMN} if translations and translations.replaces_column else set())
         return [
-            (title, {"fields": [shown.get(name, name) for name in fields]})
-            for title, fields in (*self.sections, *self._list_rest(), ("Saving", saving))
+            *(
+                (title, {"fields": [shown.get(name, name) for name in fields]})
+                for title, fields in (*self.sections, *rest)
+            ),
+            *(self._list_translations(request, obj, translations) if translations else ()),
+            ("Saving", {"fields": saving}),
         ]
 
-    def _list_rest(self) -> Iterator[Section]:
+    def _list_rest(self, named: set[str]) -> Iterator[Section]:
         """The columns that no section names, so that a new one is on the page."""
-        named = {name for _, fields in self.sections for each in fields for name in _list_names(each)}
+        named = named | {name for _, fields in self.sections for each in fields for name in _list_names(each)}
         columns = (field for field in self.opts.fields if field.editable and not field.primary_key)
         rest = [field.name for field in columns if field.name not in named]
         if rest:
-            yield "More", rest
+            yield "More", sorted(rest, key=lambda name: name == COLUMN)
+
+    def _list_translations(self, request: HttpRequest, obj: Any, translations: RowTranslations) -> Iterator[Any]:
+        """A section for each other language; for a form, whose texts are in its JSON Schema, a link to them."""
+        for language in translations.languages:
+            if names := translations.list_names(language):
+                yield name_language(language), {"fields": names}
+        if obj and translations.are_in_schema and request.user.has_perm(_READ_LANGUAGES):
+            yield "Translations", {"fields": ["translated_texts"]}
+
+    def get_translations(self, request: HttpRequest, obj: Any) -> RowTranslations:
+        """The translations of a row; those of a new row are of the one that it copies or replaces."""
+        if obj is None and (deleted_row := getattr(request, "deleted_row", None)):
+            obj = deleted_row.last
+        elif obj is None and "_saveasnew" in request.POST and (match := request.resolver_match):
+            obj = self.get_object(request, str(match.kwargs.get("object_id", "")))
+        return RowTranslations(get_editor_context(request).snapshot, self.opts.db_table, obj)
 
     def tell_consequences(self, request: HttpRequest, saved: Any) -> None:
         """The health findings of the saved row."""
@@ -161,11 +191,14 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> Sequence[str]:
         """The name of a row does not change, because others may refer to it."""
-        return (*(self.fixed_fields if obj else ()), "last_change")
+        return (*(self.fixed_fields if obj else ()), "last_change", "translated_texts")
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **options: Any) -> type[ModelForm]:
+        translations = self.get_translations(request, obj)
+        options["form"] = type(self.form.__name__, (self.form,), translations.make_fields())
         form: type[ModelForm] = super().get_form(request, obj, change, **options)
-        return type(form.__name__, (form,), {"request": request, "find_refusal": partial(self.find_refusal, request)})
+        own = {"request": request, "find_refusal": partial(self.find_refusal, request), "translations": translations}
+        return type(form.__name__, (form,), own)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **options: Any) -> Any:
         """A field with options; the save checks validate it."""
@@ -212,6 +245,12 @@ class RowAdmin(ChangeAdmin, HistoryAdmin, ExportRowsAdmin, LiveChecksAdmin, Dele
     def last_change(self, row: Any) -> str:
         moment = formats.date_format(timezone.localtime(row.updated_at), "DATETIME_FORMAT")
         return f"{moment} by {row.updated_by}" if row.updated_by else moment
+
+    @admin.display(description="texts in other languages")
+    def translated_texts(self, row: Any) -> str:
+        query = urlencode({"q": row_name(self.opts.db_table, row.pk)})
+        url = f"{reverse('admin:config_admin_ceresponse_languages')}?{query}"
+        return format_html('<a class="ce-link" href="{}">Languages</a>', url)
 
     # --- the list -----------------------------------------------------------------------------------------------
 

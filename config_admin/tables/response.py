@@ -1,7 +1,7 @@
 """`ce_response`: answers, which users get in a state."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from django.db import models
 
@@ -13,10 +13,12 @@ from config_admin.validation.columns import TEMPLATE, NaturalKey, declare_column
 from config_admin.validation.common import is_last_fallback, report_last_fallback
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
+from config_admin.validation.translations import COLUMN, describe_place
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 from convengine.engine.turn.scope import UNKNOWN, scope_key
+from convengine.engine.turn.translations import find_translations
 from convengine.files import Unreadable
 from convengine.files.json_text import read_json
 from convengine.server.interfaces.older_templates import to_jinja
@@ -40,12 +42,15 @@ def _check_json_text(draft: Response) -> Iterator[Finding]:
     row = draft.row
     if _is_derived(row) or code(row.output_format) != OutputFormat.JSON or blank(row.exact_text):
         return
+    problem = "With the format JSON, the text must be valid JSON after its placeholders are filled in."
     if not is_json_template(row.exact_text or ""):
-        yield draft.error(
-            "SHAPE_INVALID",
-            "exact_text",
-            "With the format JSON, the text must be valid JSON after its placeholders are filled in.",
-        )
+        yield draft.error("SHAPE_INVALID", "exact_text", problem)
+    stored = as_json(row.translations)
+    for language in stored if isinstance(stored, Mapping) else ():
+        text = find_translations(stored, language).get("exact_text")
+        if text and not is_json_template(text):
+            name = describe_place(row.table, "exact_text", language)
+            yield draft.error("SHAPE_INVALID", COLUMN, f"{name}: {problem}", f"{language}/exact_text")
 
 
 def is_json_template(text: str) -> bool:

@@ -70,6 +70,13 @@ CODES: Mapping[str, str] = {
     ),
     "TEMPLATE_SOURCE_LEFT": "Source of another template language is left over. Users would see it unchanged.",
     "TEMPLATE_OLDER_FORM": "The text uses an older placeholder syntax. On saving, it is converted to the current one.",
+    "TRANSLATION_NAMES": (
+        "A translation and its text do not use the same names in {{ }}, so users of one language read something else. "
+        "Use the same names in both."
+    ),
+    "TRANSLATION_UNUSED": (
+        "A translation is left of a text that the row does not have any more. Remove it, or enter the text."
+    ),
     "PATH_ALWAYS_MATCHES": "Every turn has this value, so the condition is always met. Compare it with a value.",
     # intents and classifiers
     "DESCRIPTION_BLANK": "A model chooses the intent only by this text. Describe when the intent applies.",
@@ -278,5 +285,17 @@ HEALTH_CODES: Mapping[str, str] = {
         "The row is invalid, so no turn uses it: a pattern or path is not valid, or a value does not fit its field."
     ),
     "REFERENCE_GONE": "The row refers to a task, tool, rule or connection that this installation does not have.",
+    "TRANSLATIONS_MISSING": (
+        "Texts have no translation in a language of the setting Languages, so its users read them in the first "
+        "language. Translate them on the page Languages."
+    ),
+    "LANGUAGE_UNLISTED": (
+        "Texts are translated into a language that the setting Languages does not list, so nobody reads them. Add the "
+        "language to the setting, or remove the translations."
+    ),
+    "LOCALE_UNLISTED": (
+        "The setting Language and region names a language that the setting Languages does not list, so conversations "
+        "begin in the first listed one. Add the language, or change the setting."
+    ),
     "CHECK_INCOMPLETE": "The health check ran out of time. The message counts what was skipped.",
 }

@@ -1,7 +1,7 @@
 """A draft: the input of a check, and its findings, in one form for edit pages, import, API and health."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from enum import StrEnum
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -29,6 +29,9 @@ class Finding:
     #: The column of the message. None for the row as a whole.
     field: str | None
     message: str
+    _: KW_ONLY
+    #: The translation that it is about, by language and place, `de/exact_text`, or its language; blank for none.
+    translation: str = ""
 
     @property
     def is_error(self) -> bool:
@@ -61,21 +64,21 @@ class Draft(Generic[R]):
     #: The stored row that this one replaces, if its key changed.
     replaces: Row | None = None
 
-    def error(self, code: str, field: str | None, message: str) -> Finding:
+    def error(self, code: str, field: str | None, message: str, translation: str = "") -> Finding:
         """A finding that prevents saving the row."""
-        return self._finding(Severity.ERROR, code, field, message)
+        return self._finding(Severity.ERROR, code, field, message, translation)
 
-    def warning(self, code: str, field: str | None, message: str) -> Finding:
+    def warning(self, code: str, field: str | None, message: str, translation: str = "") -> Finding:
         """A finding that the editor may accept."""
-        return self._finding(Severity.WARNING, code, field, message)
+        return self._finding(Severity.WARNING, code, field, message, translation)
 
     def others(self, candidates: Iterable[S]) -> Iterator[S]:
         """The rows except the stored form of this one."""
         own, key = type(self.row), self.row.pk
         return (row for row in candidates if row.pk != key or type(row) is not own)
 
-    def _finding(self, severity: Severity, code: str, field: str | None, message: str) -> Finding:
-        return Finding(code, severity, self.row.table, self.row.pk, field, message)
+    def _finding(self, severity: Severity, code: str, field: str | None, message: str, translation: str) -> Finding:
+        return Finding(code, severity, self.row.table, self.row.pk, field, message, translation=translation)
 
 
 #: Checks a draft and returns findings.

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from django.conf.locale import LANG_INFO
 from django.utils.text import capfirst
 
 from config_admin.validation.stored_columns import control_plane
@@ -24,6 +25,11 @@ def table_title(table: str) -> str:
 def column_label(table: str, field: str) -> str:
     columns = {column.attname: column for column in control_plane()[table]._meta.concrete_fields}
     return str(columns[field].verbose_name) if field in columns else field
+
+
+def name_language(language: str) -> str:
+    """The name of a language in English: `German` for de."""
+    return str(LANG_INFO.get(language, {}).get("name", language))
 
 
 def row_name(table: str, pk: Any) -> str:

@@ -6,6 +6,7 @@ from config_admin.validation.columns import check_columns, check_recommended, ch
 from config_admin.validation.common import is_last_fallback, report_last_fallback
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.stored_columns import control_plane
+from config_admin.validation.translations import check_translations
 from config_admin.validation.uses import find_references, format_references
 from config_admin.validation.world import World
 from convengine.engine.turn import rows
@@ -27,7 +28,7 @@ def check_row(
     draft = Draft(row, snapshot, world, replaces)
     findings: list[Finding] = []
     fit = (check_references, check_recommended, *own.fit, *(own.slow if with_slow_checks else ()))
-    for checks in ((check_types,), (check_columns, *own.form, *own.change), fit):
+    for checks in ((check_types,), (check_columns, check_translations, *own.form, *own.change), fit):
         findings += [finding for check in checks for finding in check(draft)]
         if any(finding.is_error for finding in findings):
             break

@@ -160,7 +160,9 @@ def _make_form(model_admin: Any, request: HttpRequest, edited: EditedSetting) ->
     row = row or model(config_type=edited.setting.type, config_key=edited.key, config_value="")
     if model_admin.is_reserved(request, edited.setting):
         raise PermissionDenied(f"“{edited.setting.label}” can only be changed by configuration administrators.")
-    kind = model_admin.get_form(request, None if adding else row, not adding, fields=("config_value", "reason"))
+    translated = () if adding else model_admin.get_translations(request, row).make_fields()
+    fields = ("config_value", *translated, "reason")
+    kind = model_admin.get_form(request, None if adding else row, not adding, fields=fields)
     kind.base_fields["config_value"] = value_field(edited.setting)
     # The row's own text, else the value in force.
     reading = live_settings.read(get_editor_context(request).snapshot, edited.setting, edited.qualifier or None)

@@ -47,19 +47,23 @@ def translate_row(row: R, language: str) -> R:
     return changed
 
 
+def list_text_columns(table: str, row: Mapping[str, Json]) -> Sequence[str]:
+    """The columns of a row with a text that users read. The field and the text of a refused value stand together."""
+    if table == "ce_rule":
+        return ("action_value",) if row.get("action") == "REFUSE_VALUE" else ()
+    if table == "ce_config":
+        return ("config_value",) if _is_spoken(str(row.get("config_key"))) else ()
+    return SPOKEN.get(table, ())
+
+
 def list_texts(table: str, row: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """The texts of a row that users read, with their places."""
-    for column in SPOKEN.get(table, ()):
+    for column in list_text_columns(table, row):
         if text := _join(row.get(column)):
             yield column, text
     if table == "ce_output_schema":
         for at, text in list_schema_texts(row.get(SCHEMA)):
             yield f"{SCHEMA}/{at}", text
-    elif table == "ce_rule" and row.get("action") == "REFUSE_VALUE":
-        # The field and the text stand together.
-        yield "action_value", _join(row.get("action_value"))
-    elif table == "ce_config" and _is_spoken(str(row.get("config_key"))):
-        yield "config_value", _join(row.get("config_value"))
 
 
 def _is_spoken(key: str) -> bool:
