@@ -33,7 +33,7 @@ def read(text: str, locale: str, declared: dict[str, Json]) -> tuple[Json, Json]
         ("3 stycznia 1985", "pl-PL"),
         ("3 styczeń 1985", "pl"),
         ("3 janvier 1985", "fr-FR"),
-        ("3 de enero de 1985", "es-ES"),
+        ("3 de gener del 1985", "ca-ES"),
         ("3. ledna 1985", "cs-CZ"),
         ("3 января 1985 г.", "ru-RU"),
         ("1985年1月3日", "ja-JP"),

@@ -20,6 +20,10 @@ MANY_CLASSES = {
         "vom", "von", "wäre", "zu", "doch",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
+    "es": {
+        "-", "a", "al", "bueno", "de", "del", "el", "es", "hasta", "la", "nada", "ninguna", "ninguno", "no", "para",
+        "perfecto", "prefiero", "sería", "son", "sí",
+    },
 }  # fmt: skip
 MOST_CLASSES = 2
 #: Classes that say something else of a word than what it does in its clause: of the text behind it, of a field's name.
