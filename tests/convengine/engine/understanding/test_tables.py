@@ -20,6 +20,10 @@ MANY_CLASSES = {
         "vom", "von", "wäre", "zu", "doch",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
+    "fr": {
+        "-", "au", "aucun", "aucune", "c'est", "d'accord", "de", "du", "dès", "exactement", "jusqu'au",
+        "jusqu'en", "jusqu'à", "la", "le", "non", "ok", "okay", "oui", "parfait", "pour", "rien", "serait",
+    },
 }  # fmt: skip
 MOST_CLASSES = 2
 #: Classes that say something else of a word than what it does in its clause: of the text behind it, of a field's name.
