@@ -32,7 +32,7 @@ def read(text: str, locale: str, declared: dict[str, Json]) -> tuple[Json, Json]
     [
         ("3 stycznia 1985", "pl-PL"),
         ("3 styczeń 1985", "pl"),
-        ("3 janvier 1985", "fr-FR"),
+        ("3 ianuarie 1985", "ro-RO"),
         ("3 de enero de 1985", "es-ES"),
         ("3. ledna 1985", "cs-CZ"),
         ("3 января 1985 г.", "ru-RU"),
