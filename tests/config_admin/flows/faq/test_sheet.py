@@ -178,5 +178,5 @@ def test_a_name_gives_a_code(name: str, code: str) -> None:
 
 
 def test_a_language_without_word_tables_gets_a_hint() -> None:
-    assert "no word tables" in describe_language(FaqEntry(1, ("Quand?",), "Maintenant", language="fr"))
+    assert "no word tables" in describe_language(FaqEntry(1, ("Kiedy?",), "Teraz", language="pl"))
     assert not describe_language(FaqEntry(1, ("Wann?",), "Jetzt", language="de"))
