@@ -20,6 +20,12 @@ MANY_CLASSES = {
         "vom", "von", "wäre", "zu", "doch",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
+    "it": {
+        "-", "a", "al", "all'", "alle", "cancella", "cancelli", "certo", "da", "dal", "direi", "facciamo", "fino a",
+        "fino al", "fino alle", "grazie", "la", "lo", "metta", "nessuna", "nessuno", "niente", "no", "non ci sono",
+        "ok", "okay", "ottimo", "per", "perche'", "perché", "perfetto", "posso", "potrei", "sarebbe", "si chiama",
+        "si'", "sono", "sì", "va bene", "va benissimo", "volentieri", "vorrei", "vorremmo", "è il", "è la",
+    },
 }  # fmt: skip
 MOST_CLASSES = 2
 #: Classes that say something else of a word than what it does in its clause: of the text behind it, of a field's name.
