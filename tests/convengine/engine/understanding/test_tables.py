@@ -22,9 +22,10 @@ MANY_CLASSES = {
     },
     "it": {
         "-", "a", "al", "all'", "alle", "cancella", "cancelli", "certo", "da", "dal", "direi", "facciamo", "fino a",
-        "fino al", "fino alle", "grazie", "la", "lo", "metta", "nessuna", "nessuno", "niente", "no", "non ci sono",
-        "ok", "okay", "ottimo", "per", "perche'", "perché", "perfetto", "posso", "potrei", "sarebbe", "si chiama",
-        "si'", "sono", "sì", "va bene", "va benissimo", "volentieri", "vorrei", "vorremmo", "è il", "è la",
+        "fino al", "fino alle", "grazie", "la", "lo", "metta", "nessuna", "niente", "no", "non ci sono", "ok", "okay",
+        "ottimo", "per", "perche'", "perché", "perfetto", "posso", "potrei", "sarebbe", "sarebbe l'ideale",
+        "si chiama", "si'", "sono", "sì", "va bene", "va benissimo", "volentieri", "vorrei", "vorremmo", "è il",
+        "è la",
     },
 }  # fmt: skip
 MOST_CLASSES = 2
