@@ -20,6 +20,12 @@ MANY_CLASSES = {
         "vom", "von", "wäre", "zu", "doch",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
+    "pt": {
+        "-", "a", "aham", "até", "bom", "claro", "como disse", "da", "das", "de", "disponível", "do", "isso", "nada",
+        "nenhum", "nenhuma", "não", "não precisa", "não temos", "não tenho", "não é", "outra", "outro", "para",
+        "posso", "pra", "preciso", "prefiro", "queremos", "queria", "quero", "seria", "serve", "sim", "sou", "são",
+        "tem que ser", "tudo bem", "uhum",
+    },
 }  # fmt: skip
 MOST_CLASSES = 2
 #: Classes that say something else of a word than what it does in its clause: of the text behind it, of a field's name.
