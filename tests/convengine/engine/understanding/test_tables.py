@@ -20,6 +20,10 @@ MANY_CLASSES = {
         "vom", "von", "wäre", "zu", "doch",
         "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
+    "nl": {
+        "-", "als", "de", "doe maar", "is", "met", "op", "past", "t/m", "tot", "tot en met", "van", "voor", "wordt",
+        "geen", "goed", "graag", "ja", "nee", "neen", "niets", "niks", "ok", "okee", "oké", "prima", "zeker",
+    },
 }  # fmt: skip
 MOST_CLASSES = 2
 #: Classes that say something else of a word than what it does in its clause: of the text behind it, of a field's name.

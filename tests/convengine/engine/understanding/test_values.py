@@ -17,7 +17,7 @@ from convengine.engine.understanding.span import RefusalReason, Resolved, Situat
 from convengine.engine.understanding.words import read_words
 
 FOLDER = Path(__file__).parent / "values"
-LOCALES = {"en": "en-GB", "de": "de-DE"}
+LOCALES = {"en": "en-GB", "de": "de-DE", "nl": "nl-NL"}
 ZONE = "Europe/Berlin"
 #: A Tuesday.
 NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo(ZONE))
