@@ -27,6 +27,7 @@ EURO = {"type": "number", "x-currency": "EUR"}
         ({"format": "date-time"}, "2026-11-27T16:00:00+01:00", "de-DE", "Freitag, 27. November 2026, 16:00 Uhr"),
         ({"format": "duration"}, "PT1H30M", "en-GB", "1 hour and 30 minutes"),
         ({"format": "duration"}, "P2W", "de-DE", "2 Wochen"),
+        ({"format": "duration"}, "PT1H30M", "nl-NL", "1 uur en 30 minuten"),
         (EURO, 1200.5, "en-GB", "€1,200.50"),
         (EURO, 1200.5, "de-DE", "1.200,50 €"),
         # With the blanks that break no line.
