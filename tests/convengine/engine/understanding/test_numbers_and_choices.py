@@ -19,7 +19,9 @@ from convengine.engine.understanding.understand import Understanding, understand
 from convengine.json_value import Json
 
 FOLDER = Path(__file__).parent
-LOCALES = {"en": "en-GB", "de": "de-DE", "es": "es-ES"}
+LOCALES = {
+    "en": "en-GB", "de": "de-DE", "es": "es-ES", "fr": "fr-FR", "it": "it-IT", "pt": "pt-BR", "nl": "nl-NL",
+}  # fmt: skip
 NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo("Europe/Berlin"))
 ENGLISH = Situation(NOW, "Europe/Berlin", "en-GB")
 

@@ -24,6 +24,27 @@ MANY_CLASSES = {
         "-", "a", "al", "bueno", "de", "del", "el", "es", "hasta", "la", "nada", "ninguna", "ninguno", "no", "para",
         "perfecto", "prefiero", "sería", "son", "sí",
     },
+    "fr": {
+        "-", "au", "aucun", "aucune", "c'est", "d'accord", "de", "du", "dès", "exactement", "jusqu'au",
+        "jusqu'en", "jusqu'à", "la", "le", "non", "ok", "okay", "oui", "parfait", "pour", "rien", "serait",
+    },
+    "it": {
+        "-", "a", "al", "all'", "alle", "cancella", "cancelli", "certo", "da", "dal", "direi", "facciamo", "fino a",
+        "fino al", "fino alle", "grazie", "la", "lo", "metta", "nessuna", "niente", "no", "non ci sono", "ok", "okay",
+        "ottimo", "per", "perche'", "perché", "perfetto", "posso", "potrei", "sarebbe", "sarebbe l'ideale",
+        "si chiama", "si'", "sono", "sì", "va bene", "va benissimo", "volentieri", "vorrei", "vorremmo", "è il",
+        "è la",
+    },
+    "pt": {
+        "-", "a", "aham", "até", "bom", "claro", "como disse", "da", "das", "de", "disponível", "do", "isso", "nada",
+        "nenhum", "nenhuma", "não", "não precisa", "não temos", "não tenho", "não é", "outra", "outro", "para",
+        "posso", "pra", "preciso", "prefiro", "queremos", "queria", "quero", "seria", "serve", "sim", "sou", "são",
+        "tem que ser", "tudo bem", "uhum",
+    },
+    "nl": {
+        "-", "als", "de", "doe maar", "is", "met", "op", "past", "t/m", "tot", "tot en met", "van", "voor", "wordt",
+        "geen", "goed", "graag", "ja", "nee", "neen", "niets", "niks", "ok", "okee", "oké", "prima", "zeker",
+    },
 }  # fmt: skip
 MOST_CLASSES = 2
 #: Classes that say something else of a word than what it does in its clause: of the text behind it, of a field's name.

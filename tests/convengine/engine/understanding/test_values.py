@@ -17,7 +17,9 @@ from convengine.engine.understanding.span import RefusalReason, Resolved, Situat
 from convengine.engine.understanding.words import read_words
 
 FOLDER = Path(__file__).parent / "values"
-LOCALES = {"en": "en-GB", "de": "de-DE", "es": "es-ES"}
+LOCALES = {
+    "en": "en-GB", "de": "de-DE", "es": "es-ES", "fr": "fr-FR", "it": "it-IT", "pt": "pt-BR", "nl": "nl-NL",
+}  # fmt: skip
 ZONE = "Europe/Berlin"
 #: A Tuesday.
 NOW = datetime(2026, 11, 24, 10, 0, tzinfo=ZoneInfo(ZONE))
