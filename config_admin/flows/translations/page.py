@@ -1,6 +1,7 @@
 """The page *Languages*: all texts side by side with their translations, to fill in or to exchange as files."""
 
 import json
+from collections import Counter
 from typing import Any
 from urllib.parse import urlencode
 
@@ -63,19 +64,19 @@ def languages(request: HttpRequest) -> HttpResponse:
     """The texts of a language; a POST asks what would change, and with a reason it is changed as one release."""
     if request.method != "POST":
         return _render(request, request.GET)
-    upload, problem = UploadForm(request.POST, request.FILES), ""
-    texts = {name.removeprefix(_TEXT): text for name, text in request.POST.items() if name.startswith(_TEXT)}
-    if "texts" in request.POST:
-        texts = _read_texts(request.POST["texts"])
-    elif "_upload" in request.POST:
-        sent = upload.cleaned_data["file"] if upload.is_valid() else None
+    if "_upload" in request.POST:
+        upload = UploadForm(request.POST, request.FILES)
+        if not upload.is_valid():
+            return _render(request, request.POST, "Choose a file.")
+        sent = upload.cleaned_data["file"]
         try:
-            texts = read_file(sent.name, sent.read(MAX_BYTES + 1)) if sent else {}
+            return _confirm(request, read_file(sent.name, sent.read(MAX_BYTES + 1)))
         except FileRefused as refused:
-            problem = f"{refused.position} {refused.problem}"
-        if not sent:
-            problem = "Choose a file."
-    return _render(request, request.POST, problem) if problem else _confirm(request, texts)
+            return _render(request, request.POST, f"{refused.position} {refused.problem}")
+    if "texts" in request.POST:
+        return _confirm(request, _read_texts(request.POST["texts"]))
+    given = request.POST.items()
+    return _confirm(request, {name.removeprefix(_TEXT): str(text) for name, text in given if name.startswith(_TEXT)})
 
 
 def _read_texts(sent: str) -> dict[str, str]:
@@ -91,22 +92,23 @@ def _render(request: HttpRequest, given: Any, problem: str = "") -> HttpResponse
     snapshot = get_editor_context(request).snapshot
     locales, form = list_locales(snapshot), FilterForm(given)
     chosen = form.cleaned_data if form.is_valid() else {}
+    named = {find_language_code(locale): describe_language(locale) for locale in locales}
     language = _find_chosen(locales, str(chosen.get("language", "")))
     texts = _list_visible(request, language) if language else []
-    counts = {state: sum(text.state is state for text in texts) for state in TextState}
+    counts = Counter(text.state for text in texts)
     state, words = chosen.get("state", ""), norm(str(chosen.get("q", "")))
-    shown = [text for text in texts if text.state == state or not state]
-    shown = [text for text in shown if words in norm(f"{text.source} {text.text} {text.name}")]
+    shown = [
+        text for text in texts if state in ("", text.state) and words in norm(f"{text.source} {text.text} {text.name}")
+    ]
     page_of_texts = Paginator(shown, PER_PAGE).get_page(given.get("page"))
+    first, *others = named.items() or [("", "")]
     context = {
         "title": "Languages",
-        "first_language": find_language_code(locales[0]) if locales else "",
-        "first": describe_language(locales[0]) if locales else "",
-        "languages": [(find_language_code(locale), describe_language(locale)) for locale in locales[1:]],
+        "first_language": first[0],
+        "first": first[1],
+        "languages": others,
         "language": language,
-        "language_name": next(
-            (describe_language(each) for each in locales if find_language_code(each) == language), ""
-        ),
+        "language_name": named.get(language, ""),
         "states": [(each, each.label, counts[each]) for each in TextState],
         "form": form,
         "state": state,

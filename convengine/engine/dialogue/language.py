@@ -8,7 +8,8 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import NamedTuple
 
-from convengine.engine.forms.message import find_asked_field, is_same_phrase
+from convengine.engine.forms.message import is_same_phrase
+from convengine.engine.forms.session_form import find_asked_field
 from convengine.engine.text.compare import blank, split_words
 from convengine.engine.turn.local_time import LANGUAGES, LOCALE, LOCALE_TEXT, find_language_code
 from convengine.engine.turn.params import LANGUAGE_STATE
@@ -47,14 +48,15 @@ class Choice(NamedTuple):
     cause: Cause
     #: The locale that the caller sent last.
     given: str = ""
-    #: Another language of the last messages, and how many in a row were in it.
+    #: Another language of the last messages, and how many of them in a row were in it.
     other: str = ""
-    count: int = 0
+    in_a_row: int = 0
 
 
 def speak(session: Session, turn: Turn) -> Session:
     """The session, and the turn with its texts, in the language that the conversation had so far."""
-    choice = _read(session, turn.config(session, LANGUAGES))
+    locales = turn.config(session, LANGUAGES)
+    choice = _read(session, locales)
     if choice is None:
         return session
     turn.snapshot = turn.snapshot.translate(find_language_code(choice.locale))
@@ -63,7 +65,8 @@ def speak(session: Session, turn: Turn) -> Session:
 
 def choose_language(session: Session, turn: Turn) -> tuple[Session, Choice, bool]:
     """The session in the language of this turn, how it was chosen, and whether the message only asks for it."""
-    locales, before = turn.config(session, LANGUAGES), _read(session, turn.config(session, LANGUAGES))
+    locales = turn.config(session, LANGUAGES)
+    before = _read(session, locales)
     wished, is_all = _find_wish(session, turn, locales)
     choice = _choose(session, turn, locales, before, wished)
     session = session.with_params(
@@ -78,28 +81,30 @@ def _choose(session: Session, turn: Turn, locales: Sequence[str], before: Choice
     given = sent if isinstance(sent, str) and LOCALE_TEXT.fullmatch(sent) else before.given if before else ""
     if wished:
         return Choice(wished, Cause.WISH, given)
-    is_new = given and (before is None or given != before.given)
-    if is_new and (own := _find_locale(given, locales)):
-        # The caller knows the country, too.
-        return Choice(given if "-" in given or "_" in given else own, Cause.CALLER, given)
-    language = _detect(session, turn, locales)
-    by_message = _find_locale(language, locales)
-    if before is None or before.cause is Cause.SETTING:
-        if by_message:
-            return Choice(by_message, Cause.MESSAGE, given)
-        fallback = before.locale if before else _find_locale(turn.config(session, LOCALE), locales) or locales[0]
-        return Choice(fallback, Cause.SETTING, given)
-    if by_message is None:
-        return before._replace(given=given)
-    if find_language_code(by_message) == find_language_code(before.locale):
-        return before._replace(given=given, other="", count=0)
-    count = before.count + 1 if before.other == language else 1
-    if count >= _IN_A_ROW:
-        return Choice(by_message, Cause.MESSAGES, given)
-    return before._replace(given=given, other=language, count=count)
+    if (before is None or given != before.given) and (own := _find_locale(given, locales)):
+        # The caller may know the country, too.
+        return Choice(given if given != find_language_code(given) else own, Cause.CALLER, given)
+    written = _find_locale(_detect(session, turn, locales), locales)
+    if before is not None and before.cause is not Cause.SETTING:
+        return _follow(before._replace(given=given), written)
+    fallback = before.locale if before else _find_locale(turn.config(session, LOCALE), locales) or locales[0]
+    return Choice(written or fallback, Cause.MESSAGE if written else Cause.SETTING, given)
 
 
-def _read(session: Session, locales: Sequence[str]) -> Choice | None:
+def _follow(before: Choice, written: str | None) -> Choice:
+    """The choice after a message that is surely in one of the languages, or in none."""
+    if written is None:
+        return before
+    language = find_language_code(written)
+    if language == find_language_code(before.locale):
+        return before._replace(other="", in_a_row=0)
+    times = before.in_a_row + 1 if before.other == language else 1
+    if times >= _IN_A_ROW:
+        return Choice(written, Cause.MESSAGES, before.given)
+    return before._replace(other=language, in_a_row=times)
+
+
+def _read(session: Session, locales: tuple[str, ...]) -> Choice | None:
     """How the language was chosen so far. Returns None at the beginning, and for a language that is no longer one."""
     stored = session.params.get(LANGUAGE_STATE)
     if not isinstance(stored, Mapping) or len(locales) < 2:
@@ -168,15 +173,20 @@ def _load_detector(languages: tuple[str, ...]) -> Callable[[str], tuple[str, flo
 def _find_wish(session: Session, turn: Turn, locales: Sequence[str]) -> tuple[str | None, bool]:
     """The locale that the message asks for, and whether it asks for nothing else: "English please", "auf Deutsch"."""
     sentences = [words for part in _split_sentences(session.user_text or "") if (words := _fold(part))]
+    wishes = [(words, wished) for words in sentences if (wished := _find_wished(words, locales))]
+    if not wishes or _names_value(session, turn, wishes[0][0]):
+        return None, False
+    small = _list_small_words()
+    others = [words for words in sentences if words != wishes[0][0]]
+    return wishes[0][1], all(small.issuperset(words) for words in others) and not is_same_phrase(session, turn)
+
+
+def _find_wished(words: Sequence[str], locales: Sequence[str]) -> str | None:
+    """The locale that a sentence asks for: it names one language, and nothing else."""
     names, small = _list_names(), _list_small_words()
-    is_small = [
-        len(words) <= _LONGEST_WISH and all(word in small or word in names for word in words) for words in sentences
-    ]
-    for words, is_only_wish in zip(sentences, is_small, strict=True):
-        wished = {code for word in words for code in names.get(word, ()) if _find_locale(code, locales)}
-        if is_only_wish and len(wished) == 1 and not _names_value(session, turn, words):
-            return _find_locale(wished.pop(), locales), all(is_small) and not is_same_phrase(session, turn)
-    return None, False
+    wished = {locale for word in words for code in names.get(word, ()) if (locale := _find_locale(code, locales))}
+    is_short = len(words) <= _LONGEST_WISH and all(word in small or word in names for word in words)
+    return wished.pop() if is_short and len(wished) == 1 else None
 
 
 def _names_value(session: Session, turn: Turn, sentence: Sequence[str]) -> bool:

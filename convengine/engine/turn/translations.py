@@ -7,7 +7,7 @@ and `draft` if nobody has read it yet.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from convengine.json_value import Json
 
@@ -43,8 +43,7 @@ def translate_row(row: R, language: str) -> R:
     of_fields = {at.removeprefix(f"{SCHEMA}/"): text for at, text in texts.items() if at.startswith(f"{SCHEMA}/")}
     if of_fields:
         columns[SCHEMA] = _translate_schema(getattr(row, SCHEMA, None), "", of_fields)
-    changed: Any = replace(row, **columns) if columns else row  # type: ignore[type-var]
-    return changed
+    return cast(R, replace(cast(Any, row), **columns)) if columns else row
 
 
 def list_text_columns(table: str, row: Mapping[str, Json]) -> Sequence[str]:

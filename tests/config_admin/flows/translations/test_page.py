@@ -128,7 +128,7 @@ def test_a_file_goes_out_and_comes_back(ben: Client, address: str, kind: str) ->
             "new",
             "translated",
         }
-    changed = data.replace("Bis dann.".encode(), "=Tschüss.".encode() if kind == "xlf" else "'=Tschüss.".encode())
+    changed = data.replace(b"Bis dann.", "=Tschüss.".encode() if kind == "xlf" else "'=Tschüss.".encode())
     shown = ben.post(address, {"language": "de", "_upload": "1", "file": SimpleUploadedFile(f"de.{kind}", changed)})
     text = shown.content.decode()
     assert "1 row gets translations, in one release." in text
