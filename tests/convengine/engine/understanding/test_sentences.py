@@ -6,6 +6,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
+from convengine.engine.understanding.language import list_languages
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.sentences import (
     FILE,
@@ -38,8 +39,9 @@ def test_each_class_of_moves_is_a_move_with_thirty_sentences_of_each_language() 
 
 @pytest.mark.parametrize("subject", list(LearnedPart))
 def test_a_sentence_stands_once(subject: LearnedPart) -> None:
-    counts = Counter(sentence.casefold() for sentence, _ in list_sentences(subject))
-    assert [sentence for sentence, count in counts.items() if count > 1] == []
+    for language in list_languages():
+        counts = Counter(sentence.casefold() for sentence, _ in list_sentences(subject, [language]))
+        assert [sentence for sentence, count in counts.items() if count > 1] == []
 
 
 def test_sentences_are_rated_by_their_meaning() -> None:
