@@ -155,6 +155,9 @@ class SpokenRow(models.Model):
         misshapen=ColumnProblem("SHAPE_INVALID", "This must be a JSON object."),
     )
 
+    # Behind the columns of the table, in files and on pages.
+    translations.creation_counter = 1_000_000
+
     class Meta:
         abstract = True
 

@@ -24,7 +24,7 @@ NONE = "NONE"
 ASKS = "asks"
 _SHARPNESS = 20
 #: The encoder carries what is learned from them to other languages. With the sentences of seven, English got worse.
-_LEARNED_FROM = ("de", "en")
+LEARNED_FROM = ("de", "en")
 Matrix = npt.NDArray[np.float32]
 #: The digits of a probability that count. The last bits of a vector depend on the processor; decisions must not.
 _DIGITS = 3
@@ -82,7 +82,7 @@ def list_sentences(subject: LearnedPart, languages: Collection[str] = ()) -> lis
 
 
 def learn(subject: LearnedPart) -> Regression:
-    sentences, classes = zip(*list_sentences(subject, _LEARNED_FROM), strict=True)
+    sentences, classes = zip(*list_sentences(subject, LEARNED_FROM), strict=True)
     return fit(encode(sentences), classes, _SHARPNESS)
 
 

@@ -54,6 +54,7 @@ NAMES = {"code": "CREDIT", "title": "Credit"}
 def make_rows() -> None:
     """A row that was changed, a topic and a flow."""
     make(m.CeAnswerDocument)
+    make(m.CeConfig, config_type="Session", config_key="LANGUAGES", config_value="en-GB, de-DE")
     row = a_response(exact_text="We open at nine.", priority=10)
     make_topic()
     create_flow(FULL, author="ada", reason="begin")
@@ -166,7 +167,6 @@ def replace_word(world: World) -> Any:
 
 
 def translate(world: World) -> Any:
-    m.CeConfig.objects.create(config_type="Session", config_key="LANGUAGES", config_value="en-GB, de-DE")
     answer = m.CeResponse.objects.first()
     assert answer is not None
     sent = {"language": "de", f"text:ce_response/{answer.pk}/exact_text": "Guten Tag.", "in_force": head.newest()}

@@ -18,10 +18,11 @@ import numpy as np
 import numpy.typing as npt
 
 from convengine.engine.understanding.encoder import Vector
-from convengine.engine.understanding.language import list_languages, read_table
+from convengine.engine.understanding.language import read_table
 from convengine.engine.understanding.phrases.encoders import BUILT_IN, NO_VECTORS, Encoder
 from convengine.engine.understanding.phrases.features import Numbers, Synonyms, Terms, TextTable
 from convengine.engine.understanding.phrases.terms import find_main_languages
+from convengine.engine.understanding.sentences import LEARNED_FROM
 
 #: How sharp the classifier is: the inverse of its regularization.
 _SHARPNESS = 20.0
@@ -237,8 +238,8 @@ def _list_far(sentences: Mapping[str, Vector], phrases: Sequence[Vector]) -> lis
 
 @lru_cache
 def list_general_sentences(*languages: str) -> tuple[str, ...]:
-    """The sentences of "none of them". Without languages: those of all."""
-    names = languages or list_languages()
+    """The sentences of "none of them". Without languages: those from which all is learned."""
+    names = languages or LEARNED_FROM
     return tuple(text for name in names for text in read_table(name, "none_of_them").get("sentences", ()))
 
 

@@ -139,7 +139,7 @@ def test_a_file_goes_out_and_comes_back(ben: Client, address: str, kind: str) ->
     ("name", "data", "problem"),
     [
         ("a.csv", b"a,b\n1,2\n", "has no columns key and translation"),
-        ("a.csv", b"\xff\xfe", "The file is not UTF-8 text"),
+        ("a.csv", b"key,translation\n\xe9", "The file is not UTF-8 text"),
         ("a.xlf", b"<xliff", "is not XML"),
         ("a.xlf", b"<a/>", "is not XLIFF 1.2"),
         ("a.xlf", b'<!DOCTYPE a [<!ENTITY b "c">]><a/>', "has a document type"),
