@@ -70,10 +70,10 @@ class Diagnosis(Finding):
     @property
     def key(self) -> str:
         """The name of the finding whatever its rows contain, for its age: 32 hexadecimal digits."""
-        return _hash([self.code, self.field, *self._named, *((key.table, str(key.pk)) for key in self.rows)])
+        return _hash([self.code, self.field, *self._identity_parts, *((key.table, str(key.pk)) for key in self.rows)])
 
     @property
-    def _named(self) -> list[str]:
+    def _identity_parts(self) -> list[str]:
         return [self.translation] if self.translation else []
 
     def as_dict(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Diagnosis(Finding):
     def fingerprint(self, snapshot: Snapshot) -> str:
         """The name of the finding as long as its rows stay unchanged: 32 hexadecimal digits."""
         members = [snapshot.tables[key.table].by_pk.get(key.pk) for key in self.rows]
-        return _hash([self.code, *self._named, *(asdict(row) if row else None for row in members)])
+        return _hash([self.code, *self._identity_parts, *(asdict(row) if row else None for row in members)])
 
 
 def _hash(content: list[Any]) -> str:

@@ -44,7 +44,7 @@ class SpokenText:
     """A text of a row in the first language, and its translation."""
 
     row: Row
-    #: Where it stands in the row, such as `exact_text` or `json_schema/day/x-ask`.
+    #: Its place in the row, such as `exact_text` or `json_schema/day/x-ask`.
     at: str
     source: str
     text: str
@@ -62,7 +62,7 @@ class SpokenText:
         return row_title(self.row)
 
     @property
-    def place(self) -> str:
+    def location(self) -> str:
         """Where it stands, in words: `Text`, `day: question`."""
         column, _, inside = self.at.partition("/")
         if not inside:

@@ -37,7 +37,7 @@ LOCALE_TEXT = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]{2,8})*")
 
 
 def _read_locales(text: str) -> tuple[str, ...]:
-    """The locales of a text with commas between. Raises UnreadableSetting for what is none, or a language twice."""
+    """Read locales that are separated by commas. Raises UnreadableSetting if one is no locale or repeats a language."""
     locales = tuple(part.strip() for part in text.split(",") if part.strip())
     languages = [find_language_code(locale) for locale in locales]
     if not all(map(LOCALE_TEXT.fullmatch, locales)) or len(set(languages)) != len(languages):
