@@ -17,6 +17,7 @@ from convengine.engine.documents.sections import Passage, Section, split_documen
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.encoder import Vector
+from convengine.engine.understanding.language import LEARNED_FROM, list_own_languages
 from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.classifier import round_share
 from convengine.engine.understanding.phrases.encoders import Encoder, encode_passages
@@ -80,7 +81,13 @@ class FoundSection(NamedTuple):
 class SectionFinder:
     """Finds sections by the cosines to passage and best sentence, and by words (BM25)."""
 
-    def __init__(self, sections: Sequence[SectionText], encoder: Encoder, vectors: Sequence[Vector]) -> None:
+    def __init__(
+        self,
+        sections: Sequence[SectionText],
+        encoder: Encoder,
+        vectors: Sequence[Vector],
+        languages: Sequence[str] = LEARNED_FROM,
+    ) -> None:
         """`vectors`: for each section those of what is compared, one row for each text, by this encoder."""
         self._sections, self._encoder = sections, encoder
         self._of_passage = [(section, passage) for section in sections for passage in section.passages]
@@ -95,7 +102,7 @@ class SectionFinder:
             own[0] = np.concatenate([own[0], matrix[ends[-1] :]])
             self._sentences += [part.astype(np.float16) for part in own]
         texts = [" ".join([*section.section.titles * _TITLE, passage.text]) for section, passage in self._of_passage]
-        self._words = _Words(texts)
+        self._words = _Words(texts, languages)
 
     def find(self, message: str, most: int, user_group: str = "") -> tuple[FoundSection, ...]:
         """The sections that may answer a message of a user of a group, the likeliest first, at most `most`."""
@@ -134,11 +141,11 @@ class SectionFinder:
 class _Words:
     """How many of the words of a message texts have, rare ones counting more (BM25), from 0 to 1."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, texts: Sequence[str], languages: Sequence[str]) -> None:
         # It takes a while to import, and only who has documents needs it.
         from scipy.sparse import csr_matrix
 
-        self._languages = find_main_languages(texts)
+        self._languages = find_main_languages(texts, languages)
         counts = [Counter(self._list_stems(text)) for text in texts]
         #: The column of each stem.
         self._columns = {stem: at for at, stem in enumerate(sorted(set().union(*counts)))}
@@ -176,10 +183,10 @@ def _list_stems(text: str, language: PhraseLanguage) -> list[str]:
 
 
 class DocumentIndex:
-    def __init__(self, documents: Sequence[rows.AnswerDocument], encoder: str) -> None:
-        """`encoder`: the embedding model; blank for none."""
+    def __init__(self, documents: Sequence[rows.AnswerDocument], encoder: str, languages: Sequence[str]) -> None:
+        """`encoder`: the embedding model; blank for none. `languages`: those that messages may be in."""
         self.sections = [section for row in documents for section in split_row(row)]
-        self._documents, self._encoder = documents, encoder
+        self._documents, self._encoder, self._languages = documents, encoder, languages
         self._finder: SectionFinder | None = None
 
     def list_vector_names(self, document: int | None = None) -> frozenset[str]:
@@ -207,7 +214,7 @@ class DocumentIndex:
         # Of very many sections, the process makes it before turns need it (`prepare_answers`).
         if self._finder is None and self.sections and may_wait(len(self.sections)):
             ready = _load_vectors(self.sections, self._encoder)
-            self._finder = SectionFinder(self.sections, *ready) if ready else None
+            self._finder = SectionFinder(self.sections, *ready, self._languages) if ready else None
         return self._finder.find(message, MOST_CARDS + 1, user_group) if self._finder else ()
 
 
@@ -222,7 +229,8 @@ def get_document_index(snapshot: Snapshot) -> DocumentIndex:
     """The index of a configuration; made once per version of the table."""
     encoder = live_settings.read(snapshot, EMBEDDING_MODEL).value.strip()
     documents, memo = snapshot.enabled_rows(rows.AnswerDocument), snapshot.table(rows.AnswerDocument).memo
-    return memo.get(("document index", encoder), lambda: DocumentIndex(documents, encoder))
+    languages = list_own_languages(snapshot)
+    return memo.get(("document index", encoder, languages), lambda: DocumentIndex(documents, encoder, languages))
 
 
 def split_row(row: rows.AnswerDocument) -> list[SectionText]:

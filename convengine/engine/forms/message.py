@@ -31,7 +31,7 @@ from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.finders import FINDERS, FoundSpans, add_found_spans
 from convengine.engine.understanding.form import FormField, OpenForm, fold_label, list_labels, make_lexicon
 from convengine.engine.understanding.kinds.days import find_now
-from convengine.engine.understanding.language import Tables, get_tables, list_languages
+from convengine.engine.understanding.language import Tables, get_tables, list_own_languages
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.phrases.force import has_request
 from convengine.engine.understanding.phrases.matching import find_same_phrases
@@ -134,7 +134,7 @@ def _understand_by_tables(session: Session, turn: Turn, form: Form | None, table
     own = understand_by(tables)
     if _count_words(own) > _MOST_BARE_WORDS or own.moves or any(span.sort is not Sort.PERSON for span in own.spans):
         return own
-    others = (other for name in list_languages() if (other := get_tables(name)).name != tables.name)
+    others = (other for name in list_own_languages(turn.snapshot) if (other := get_tables(name)).name != tables.name)
     knowing = (other for other in others if other.grammar.words.issuperset(fold_label(text)))
     return next(filter(_is_move_or_option, map(understand_by, knowing)), own)
 
@@ -267,7 +267,9 @@ def is_bare_answer(session: Session, turn: Turn) -> bool:
         return False
     understanding = understand_message(session, turn)
     size = _count_words(understanding)
-    wants_something = understanding.find_move(*_WANTING) is not None or has_request(session.user_text or "")
+    wants_something = understanding.find_move(*_WANTING) is not None or has_request(
+        session.user_text or "", list_own_languages(turn.snapshot)
+    )
     return 0 < size <= _MOST_BARE_WORDS and not wants_something
 
 

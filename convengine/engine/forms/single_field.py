@@ -12,7 +12,7 @@ from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import FieldSpec, Kind, Option
 from convengine.engine.understanding.finders import FINDERS
 from convengine.engine.understanding.form import FormField, OpenForm, make_lexicon
-from convengine.engine.understanding.language import get_tables, list_languages
+from convengine.engine.understanding.language import get_tables, list_own_languages
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.read import read_into_form
 from convengine.engine.understanding.reading import Reading
@@ -38,7 +38,9 @@ def choose_option(session: Session, turn: Turn, labels: Mapping[str, str], liste
     locale = find_conversation_locale(session, turn)
     situation = Situation(turn.ports.clock.now(), turn.config(session, TIME_ZONE), locale, listed_options=tuple(listed))
     text = session.user_text or ""
-    readings = (read_value(text, spec, replace(situation, locale=name)) for name in (locale, *list_languages()))
+    readings = (
+        read_value(text, spec, replace(situation, locale=name)) for name in (locale, *list_own_languages(turn.snapshot))
+    )
     taken = next(filter(None, ([item for item in each.taken if not item.is_echoed] for each in readings)), [])
     # What is chosen may run at once, so that a slip, a denial or a second thought chooses nothing.
     understanding = understand_message(session, turn)

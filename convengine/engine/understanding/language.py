@@ -7,7 +7,9 @@ from functools import lru_cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
-from convengine.engine.turn.local_time import find_language_code
+from convengine.engine.turn import live_settings
+from convengine.engine.turn.local_time import LANGUAGES, LOCALE, find_language_code
+from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.grammar import Grammar, Reader
 from convengine.engine.understanding.kinds.readers import READERS
 from convengine.engine.understanding.words import Lexicon, split_text
@@ -16,6 +18,8 @@ from convengine.json_value import Json
 Table = Mapping[str, Json]
 #: The language of a blank locale.
 DEFAULT = "en"
+#: Moves and "none of them" are learned from these. A workspace that names no languages has them besides its own.
+LEARNED_FROM = ("de", "en")
 _FILES = ("words", "calendar", "numbers")
 _PLAIN = frozenset({"classes", "values", "spelling", "compounds", "typed", "talk", "endings"})
 
@@ -55,6 +59,13 @@ def find_country(locale: str) -> str:
 @lru_cache(maxsize=1)
 def list_languages() -> tuple[str, ...]:
     return tuple(sorted(item.name for item in _get_folder().iterdir() if (item / "words.toml").is_file()))
+
+
+def list_own_languages(snapshot: Snapshot) -> tuple[str, ...]:
+    """The languages that the users of a workspace may speak, as far as there are tables of them."""
+    locales = live_settings.read(snapshot, LANGUAGES).value
+    locales = locales or (live_settings.read(snapshot, LOCALE).value, *LEARNED_FROM)
+    return tuple(sorted({*map(find_language, locales)}))
 
 
 def get_tables(locale: str, *fallbacks: str) -> Tables:

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from convengine.engine.turn.ports import LearnedPort, LearnedSubject
 from convengine.engine.understanding.encoder import encode, encode_text
-from convengine.engine.understanding.language import list_languages, read_table
+from convengine.engine.understanding.language import LEARNED_FROM, list_languages, read_table
 from convengine.engine.understanding.words import split_text
 from convengine.json_value import Json
 
@@ -23,8 +23,6 @@ FILE = "sentences.npz"
 NONE = "NONE"
 ASKS = "asks"
 _SHARPNESS = 20
-#: The encoder carries what is learned from them to other languages. With the sentences of seven, English got worse.
-LEARNED_FROM = ("de", "en")
 Matrix = npt.NDArray[np.float32]
 #: The digits of a probability that count. The last bits of a vector depend on the processor; decisions must not.
 _DIGITS = 3

@@ -48,7 +48,7 @@ def train_in_process(content: "Content") -> bytes:
 def main() -> None:
     """Learn, and write the result."""
     output, sys.stdout = sys.stdout.buffer, sys.stderr
-    database, (examples, words, synonyms, encoder) = json.load(sys.stdin)
+    database, (examples, words, synonyms, encoder, languages) = json.load(sys.stdin)
     import django
     from django.conf import settings
 
@@ -59,7 +59,9 @@ def main() -> None:
     from convengine.server.phrase_models.store import DatabaseStore
 
     groups = tuple(map(tuple, synonyms))
-    content = Content(tuple(map(Example._make, examples)), tuple(map(Example._make, words)), groups, encoder)
+    content = Content(
+        tuple(map(Example._make, examples)), tuple(map(Example._make, words)), groups, encoder, tuple(languages)
+    )
     output.write(train_content(content, DatabaseStore()))
     output.flush()
 

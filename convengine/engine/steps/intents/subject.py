@@ -33,7 +33,7 @@ from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.clauses import Force
 from convengine.engine.understanding.field import Kind
-from convengine.engine.understanding.language import get_tables
+from convengine.engine.understanding.language import get_tables, list_own_languages
 from convengine.engine.understanding.long_texts import is_long_text
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.phrases.force import has_request
@@ -124,7 +124,7 @@ def find_following_subject(session: Session, turn: Turn) -> rows.Classifier | No
     row = None if blank(rest) else classify(session, turn, rest).winner
     if row is None or not _is_other_subject(session, turn, code(row.intent_code)):
         return None
-    return row if leaves_form(row) or has_request(rest) else None
+    return row if leaves_form(row) or has_request(rest, list_own_languages(turn.snapshot)) else None
 
 
 def accepts_offered_subject(session: Session, turn: Turn) -> bool:
@@ -191,9 +191,11 @@ def asks_to_undo_done_form(session: Session, turn: Turn, row: rows.Classifier, s
         return False
     if code(row.intent_code) == code(session.intent):
         return score < VERY_SURE
-    undo = _list_terms(word for word, _ in get_tables(find_form_language(session, turn)).grammar.list_words("undo"))
-    named = _list_terms([session.user_text or ""]) - undo
-    return not named or (row.is_phrase and not named <= _list_terms(_list_texts(turn, code(row.intent_code))))
+    languages, tables = list_own_languages(turn.snapshot), get_tables(find_form_language(session, turn))
+    undo = _list_terms((word for word, _ in tables.grammar.list_words("undo")), languages)
+    named = _list_terms([session.user_text or ""], languages) - undo
+    own_terms = _list_terms(_list_texts(turn, code(row.intent_code)), languages)
+    return not named or (row.is_phrase and not named <= own_terms)
 
 
 def _list_texts(turn: Turn, intent: str) -> list[str]:
@@ -203,6 +205,6 @@ def _list_texts(turn: Turn, intent: str) -> list[str]:
     return [*([known.name] if known else []), *(row.pattern or "" for row in listed if code(row.intent_code) == intent)]
 
 
-def _list_terms(texts: Iterable[str]) -> set[str]:
+def _list_terms(texts: Iterable[str], languages: Sequence[str]) -> set[str]:
     """The telling words, without those that cancel or change something."""
-    return {word.term for text in texts for words in read_text(text) for word in words}
+    return {word.term for text in texts for words in read_text(text, languages) for word in words}

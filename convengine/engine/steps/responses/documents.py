@@ -1,5 +1,7 @@
 """Answer a message that nothing else took up by what documents say, word for word."""
 
+from collections.abc import Sequence
+
 from convengine.engine.documents.cards import choose_cards, find_cards_in_turn, write_cards
 from convengine.engine.documents.index import MOST_CARDS
 from convengine.engine.forms.asking import read_text_setting
@@ -18,6 +20,7 @@ from convengine.engine.steps.responses.stages import (
 )
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
+from convengine.engine.understanding.language import list_own_languages
 from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.phrases.wording import list_terms
 from convengine.engine.understanding.words import split_text
@@ -55,20 +58,20 @@ def _answer_in_short(session: Session, turn: Turn, sections: str) -> str:
     text = ask_for_text(session, turn, DOCUMENTS, _STAGES, **prompts, sections=sections)
     if not text or text.strip(_AROUND).casefold() == _NONE:
         return ""
-    if added := list_added(text, sections):
+    if added := list_added(text, sections, list_own_languages(turn.snapshot)):
         message = f"It has words that the sections do not have: {', '.join(added)}"
         turn.audit(session, DOCUMENTS_LLM_ERROR, errorCode=NOT_IN_SECTIONS, message=message, added=added)
         return ""
     return text
 
 
-def list_added(text: str, sections: str) -> list[str]:
+def list_added(text: str, sections: str, languages: Sequence[str]) -> list[str]:
     """The words of a text that say something, in whatever form, and that its sections do not have; each once.
 
     So it has no number, name, date or address of its own, either.
     """
     # Of a long text, only the beginning is read: sections are read line by line, and an answer must be read to its end.
-    language, lines, words = detect_languages(sections)[0], sections.splitlines(), split_text(text)
+    language, lines, words = detect_languages(sections, languages)[0], sections.splitlines(), split_text(text)
     known = {word.key for line in lines for word in split_text(line)}
     terms = frozenset(term for line in lines for term in list_terms(line, language))
     numbers = (word.key for word in words if word.key not in known and _is_number(word.key, language))

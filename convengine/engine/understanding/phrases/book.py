@@ -11,6 +11,7 @@ from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec, Kind
 from convengine.engine.understanding.finders import FINDERS
+from convengine.engine.understanding.language import LEARNED_FROM, list_own_languages
 from convengine.engine.understanding.phrases.classifier import Content, Example, Ranked
 from convengine.engine.understanding.phrases.encoders import NO_VECTORS
 from convengine.engine.understanding.phrases.features import Synonyms
@@ -77,6 +78,7 @@ class PhraseBook:
         synonyms: Synonyms = (),
         encoder: str = "",
         lines: Sequence[AnsweredLine] = (),
+        languages: tuple[str, ...] = LEARNED_FROM,
     ) -> None:
         """`words`: words of intents besides their phrases. `encoder`: the embedding model; blank for none.
 
@@ -86,7 +88,9 @@ class PhraseBook:
         self._finder: LineFinder | None = None
         self.phrases = tuple(phrases)
         examples = tuple(Example(phrase.intent, phrase.text.strip()) for phrase in phrases)
-        self.content = Content(examples, tuple(Example(word.intent, word.text) for word in words), synonyms, encoder)
+        self.content = Content(
+            examples, tuple(Example(word.intent, word.text) for word in words), synonyms, encoder, languages
+        )
         self._with_keys: dict[tuple[str, ...], list[Phrase]] = {}
         self._by_example: dict[Example, list[Phrase]] = {}
         self._words: set[str] = set()
@@ -122,11 +126,15 @@ class PhraseBook:
         """All texts whose vectors are needed."""
         return [*self.content.list_texts(), *(text for line in self.lines for text in line.list_texts())]
 
+    def detect_languages(self, text: str) -> tuple[PhraseLanguage, ...]:
+        """The languages of the workspace that a text may be in."""
+        return detect_languages(text, self.content.languages)
+
     def find_identical(self, text: str) -> tuple[Phrase, ...]:
         """The phrases that a text is, word for word; else those that it is without greetings and courtesies."""
         if same := self._with_keys.get(list_keys(text)):
             return tuple(same)
-        contents = ([*map(spell_plainly, language.list_content(text))] for language in detect_languages(text))
+        contents = ([*map(spell_plainly, language.list_content(text))] for language in self.detect_languages(text))
         phrases = (self._with_keys.get(tuple(content), ()) for content in contents if content)
         return tuple(dict.fromkeys(phrase for of_language in phrases for phrase in of_language))
 
@@ -258,9 +266,10 @@ def _find_book(snapshot: Snapshot) -> PhraseBook:
     phrases = [Phrase(row.classifier_id, code(row.intent_code), row.pattern or "") for row in listed]
     used = [phrase for phrase in phrases if phrase.intent in in_use]
     lines = list_lines(snapshot, [(phrase.intent, phrase.text.strip()) for phrase in used])
-    made_from = in_use, words, synonyms, encoder, lines
+    languages = list_own_languages(snapshot)
+    made_from = in_use, words, synonyms, encoder, lines, languages
     return snapshot.table(rows.Classifier).memo.get(
-        ("phrase book", *made_from), lambda: PhraseBook(used, words, synonyms, encoder, lines)
+        ("phrase book", *made_from), lambda: PhraseBook(used, words, synonyms, encoder, lines, languages)
     )
 
 

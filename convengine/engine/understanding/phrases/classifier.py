@@ -18,11 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from convengine.engine.understanding.encoder import Vector
-from convengine.engine.understanding.language import read_table
+from convengine.engine.understanding.language import LEARNED_FROM, read_table
 from convengine.engine.understanding.phrases.encoders import BUILT_IN, NO_VECTORS, Encoder
 from convengine.engine.understanding.phrases.features import Numbers, Synonyms, Terms, TextTable
 from convengine.engine.understanding.phrases.terms import find_main_languages
-from convengine.engine.understanding.sentences import LEARNED_FROM
 
 #: How sharp the classifier is: the inverse of its regularization.
 _SHARPNESS = 20.0
@@ -161,6 +160,8 @@ class Content(NamedTuple):
     synonyms: Synonyms = ()
     #: What gives the texts their vectors; blank for the encoder of this process.
     encoder: str = ""
+    #: The languages that the texts may be in.
+    languages: tuple[str, ...] = LEARNED_FROM
 
     def list_texts(self) -> list[str]:
         """The texts whose vectors are needed."""
@@ -174,7 +175,7 @@ class Content(NamedTuple):
 
         In another language they would only say which language a message is in.
         """
-        languages = find_main_languages(sorted({example.text for example in self.examples}))
+        languages = find_main_languages(sorted({example.text for example in self.examples}), self.languages)
         return list_general_sentences(*(language.tables.name for language in languages))
 
 

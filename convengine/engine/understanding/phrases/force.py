@@ -33,9 +33,9 @@ def _has_order(keys: Sequence[str], starts: Iterable[int], language: PhraseLangu
     return any(tuple(keys[at : at + size]) in language.orders for at in starts for size in sizes)
 
 
-def has_request(text: str) -> bool:
+def has_request(text: str, languages: Iterable[str]) -> bool:
     """True for words with which somebody asks for something: "the roof leaks, I need a plumber". So is a question."""
-    for language in detect_languages(text):
+    for language in detect_languages(text, languages):
         understanding = understand(text, language.tables, {})
         keys = [word.key for word in understanding.words]
         wishes = _has_order(keys, range(len(keys)), language)

@@ -13,7 +13,7 @@ from convengine.engine.understanding.phrases.encoders import is_service
 from convengine.engine.understanding.phrases.force import find_force
 from convengine.engine.understanding.phrases.models import Ranker
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE, MIN_NEAR
-from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
+from convengine.engine.understanding.phrases.terms import PhraseLanguage
 from convengine.engine.understanding.phrases.wording import has_run, list_keys, list_terms, write_plainly
 from convengine.engine.understanding.understand import Understanding
 
@@ -236,7 +236,10 @@ class ComparedMessage:
 
     @cached_property
     def _readings(self) -> Sequence[tuple[PhraseLanguage, Understanding]]:
-        return [(language, self._book.understand(self._ranked, language)) for language in detect_languages(self._text)]
+        return [
+            (language, self._book.understand(self._ranked, language))
+            for language in self._book.detect_languages(self._text)
+        ]
 
     @cached_property
     def _same_terms(self) -> tuple[Sequence[Phrase], Sequence[Phrase]]:

@@ -15,6 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from convengine.engine.understanding.encoder import Vector, describe_encoder, unload_encoder
+from convengine.engine.understanding.language import LEARNED_FROM
 from convengine.engine.understanding.phrases.classifier import (
     Content,
     Example,
@@ -240,7 +241,8 @@ def name_model(content: Content) -> str:
     """The name of a classifier: the hash of all that it is made from."""
     libraries = [describe_encoder(), *(f"{name} {version(name)}" for name in _LIBRARIES)]
     own = [sorted(set(content.examples)), sorted(set(content.words)), content.synonyms]
-    made_from = [_VERSION, libraries, own, list_general_sentences(), *filter(None, [content.encoder])]
+    languages = content.languages if content.languages != LEARNED_FROM else ()
+    made_from = [_VERSION, libraries, own, list_general_sentences(), *filter(None, [content.encoder, languages])]
     return hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from convengine.engine.understanding.grammar import Chart
-from convengine.engine.understanding.language import DEFAULT, Tables, get_tables, list_languages, read_table
+from convengine.engine.understanding.language import DEFAULT, LEARNED_FROM, Tables, get_tables, read_table
 from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.stems import stem_word
 from convengine.engine.understanding.understand import understand
@@ -117,29 +117,30 @@ def get_phrase_language(name: str) -> PhraseLanguage:
     return PhraseLanguage(get_tables(name), read_table(name, "phrases"))
 
 
-def list_phrase_languages() -> tuple[PhraseLanguage, ...]:
-    """All languages that have a folder, the default one first."""
-    return tuple(map(get_phrase_language, sorted(list_languages(), key=lambda name: name != DEFAULT)))
+def _get_phrase_languages(names: Iterable[str]) -> tuple[PhraseLanguage, ...]:
+    """Languages by their names, the default one first."""
+    return tuple(map(get_phrase_language, sorted(names or LEARNED_FROM, key=lambda name: name != DEFAULT)))
 
 
-def detect_languages(text: str) -> tuple[PhraseLanguage, ...]:
+def detect_languages(text: str, among: Iterable[str] = LEARNED_FROM) -> tuple[PhraseLanguage, ...]:
     """The languages with the most small words in a text; several when it could be any of them."""
     words = split_text(text)
-    counts = {language: language.count_small_words(words) for language in list_phrase_languages()}
+    counts = {language: language.count_small_words(words) for language in _get_phrase_languages(among)}
     return tuple(language for language, count in counts.items() if count == max(counts.values()))
 
 
-def find_main_languages(texts: Sequence[str]) -> tuple[PhraseLanguage, ...]:
+def find_main_languages(texts: Sequence[str], among: Sequence[str]) -> tuple[PhraseLanguage, ...]:
     """The languages of a tenth or more of the texts that tell their language; all, if less than a fifth tell it."""
     sample = texts[:: len(texts) // _MOST_TOLD + 1]
-    counts = Counter(languages[0] for languages in map(detect_languages, sample) if len(languages) == 1)
+    detected = (detect_languages(text, among) for text in sample)
+    counts = Counter(languages[0] for languages in detected if len(languages) == 1)
     if 5 * counts.total() < len(sample):
-        return list_phrase_languages()
-    return tuple(language for language in list_phrase_languages() if 10 * counts[language] >= counts.total())
+        return _get_phrase_languages(among)
+    return tuple(language for language in _get_phrase_languages(among) if 10 * counts[language] >= counts.total())
 
 
-def read_text(text: str | None) -> list[list[TellingWord]]:
-    return [language.read(text or "") for language in detect_languages(text or "")]
+def read_text(text: str | None, languages: Iterable[str] = LEARNED_FROM) -> list[list[TellingWord]]:
+    return [language.read(text or "") for language in detect_languages(text or "", languages)]
 
 
 def is_bare_answer(text: str) -> bool:
