@@ -138,13 +138,13 @@ def accepts_offered_subject(session: Session, turn: Turn) -> bool:
     ):
         return False
     winner = classify(session, turn, session.user_text).winner
-    row, named = turn.snapshot.row(rows.Intent, intent), _list_terms([session.user_text or ""])
-    name = _list_terms([row.name]) if row is not None else set()
+    row, named = turn.snapshot.row(rows.Intent, intent), _list_terms(turn, [session.user_text or ""])
+    name = _list_terms(turn, [row.name]) if row is not None else set()
     if winner is not None and code(winner.intent_code) == intent:
         return True
     if understanding.find_move(MoveKind.AFFIRM):
         return bool(name) and name <= named
-    return bool(named & name) and named <= _list_terms(_list_texts(turn, intent))
+    return bool(named & name) and named <= _list_terms(turn, _list_texts(turn, intent))
 
 
 def stay_at_question(session: Session, turn: Turn, intent: str) -> Session | None:
@@ -191,11 +191,9 @@ def asks_to_undo_done_form(session: Session, turn: Turn, row: rows.Classifier, s
         return False
     if code(row.intent_code) == code(session.intent):
         return score < VERY_SURE
-    languages, tables = list_own_languages(turn.snapshot), get_tables(find_form_language(session, turn))
-    undo = _list_terms((word for word, _ in tables.grammar.list_words("undo")), languages)
-    named = _list_terms([session.user_text or ""], languages) - undo
-    own_terms = _list_terms(_list_texts(turn, code(row.intent_code)), languages)
-    return not named or (row.is_phrase and not named <= own_terms)
+    words = get_tables(find_form_language(session, turn)).grammar.list_words("undo")
+    named = _list_terms(turn, [session.user_text or ""]) - _list_terms(turn, (word for word, _ in words))
+    return not named or (row.is_phrase and not named <= _list_terms(turn, _list_texts(turn, code(row.intent_code))))
 
 
 def _list_texts(turn: Turn, intent: str) -> list[str]:
@@ -205,6 +203,7 @@ def _list_texts(turn: Turn, intent: str) -> list[str]:
     return [*([known.name] if known else []), *(row.pattern or "" for row in listed if code(row.intent_code) == intent)]
 
 
-def _list_terms(texts: Iterable[str], languages: Sequence[str]) -> set[str]:
+def _list_terms(turn: Turn, texts: Iterable[str]) -> set[str]:
     """The telling words, without those that cancel or change something."""
+    languages = list_own_languages(turn.snapshot)
     return {word.term for text in texts for words in read_text(text, languages) for word in words}
