@@ -1,5 +1,6 @@
 """Numbers, money, contacts, patterns and choices: the lists of what people say, and what single finders promise."""
 
+import json
 import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -8,6 +9,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
+from text_to_num import text2num
 
 from convengine.engine.understanding.field import FieldSpec, field_spec
 from convengine.engine.understanding.finders import FINDERS
@@ -396,3 +398,12 @@ def test_options_of_two_fields_are_found_for_each() -> None:
     spans = read_message("large red", "en-GB", [size, colour]).spans
 
     assert {(span.field, span.start, span.is_weak) for span in spans} >= {("size", 0, False), ("colour", 1, False)}
+
+
+@pytest.mark.parametrize(("language", "texts"), json.loads((FOLDER / "numbers" / "counted.json").read_text()).items())
+def test_words_of_numbers_are_read_as_by_another_library(language: str, texts: Sequence[str]) -> None:
+    spec, situation = field_spec("count", {"type": "integer"}), replace(ENGLISH, locale=LOCALES[language])
+
+    assert {text: read_whole(spec, text, situation) for text in texts} == {
+        text: text2num(text, language) for text in texts
+    }
