@@ -58,7 +58,7 @@ def find_unlisted_languages(survey: Survey) -> Iterator[Diagnosis]:
 
 
 def check_locale(survey: Survey) -> Iterator[Diagnosis]:
-    """A finding if the language of the setting LOCALE is none of those that users may speak."""
+    """A finding if users may not speak the language of the setting LOCALE."""
     languages, locale = _list_languages(survey.snapshot), live_settings.read(survey.snapshot, LOCALE).value
     if not languages or not locale or find_language_code(locale) in languages:
         return
@@ -90,7 +90,7 @@ def _list_tables(snapshot: Snapshot) -> Iterator[Table]:
 
 
 def _count_missing(table: Table, language: str) -> Sequence[tuple[rows.Row, int]]:
-    """The enabled rows of which texts are missing in a language, with the number of these texts."""
+    """The enabled rows that have untranslated texts, each with the number of these texts."""
     known = ((row, find_translations(getattr(row, "translations", None), language)) for row in table.enabled)
     counts = ((row, sum(at not in texts for at, _ in list_texts(table.name, vars(row)))) for row, texts in known)
     return [(row, count) for row, count in counts if count]
