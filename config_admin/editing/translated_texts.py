@@ -80,7 +80,7 @@ class RowTranslations:
 
     @property
     def replaces_column(self) -> bool:
-        """True if the form leaves out the JSON column: its texts have inputs or a page of their own, or there are none."""
+        """True if the form leaves out the JSON column: inputs or a page of their own have its texts, if any."""
         return bool(self.languages) and (bool(self.inputs) or self.are_in_schema or not self.stored)
 
     def _fill(self, empty: TextInput, text: str) -> TextInput:
