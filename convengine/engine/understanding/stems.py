@@ -21,4 +21,4 @@ def stem_word(word: str, stemmer: str) -> str:
 
 @lru_cache(maxsize=16)
 def _get_stemmer_name(grammar: Grammar) -> str:
-    return next((word for word, _ in grammar.list_words("stemmer")), "")
+    return next((str(name) for _, name in grammar.list_words("stemmer")), "")

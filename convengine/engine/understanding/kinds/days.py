@@ -14,7 +14,14 @@ from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, rea
 from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext, read_days
 from convengine.engine.understanding.kinds.find import find_phrases, is_range, starts_inside_number
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
-from convengine.engine.understanding.language import find_country, get_countries, get_tables, list_languages
+from convengine.engine.understanding.language import (
+    DEFAULT,
+    find_country,
+    find_language,
+    get_countries,
+    get_tables,
+    list_languages,
+)
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.span import RefusalReason, Resolved, Situation, Sort, Span, choose_among, refuse
 from convengine.engine.understanding.words import fold
@@ -74,9 +81,9 @@ def get_zone(name: str) -> ZoneInfo | None:
 
 
 def find_order(locale: str) -> str:
-    """DMY or MDY, as the locale's country writes dates; DMY in German without a country; else blank."""
+    """DMY or MDY, as the locale's country writes dates; without a country, blank in English, else DMY."""
     country = get_countries().get(find_country(locale))
-    return str(country["dates"]) if country else "DMY" if locale[:2].lower() == "de" else ""
+    return str(country["dates"]) if country else "" if find_language(locale) == DEFAULT else "DMY"
 
 
 def read_day(value: Json) -> date | None:
