@@ -74,6 +74,10 @@ class SpokenText:
         return f"{field}: {'other words for' if value != option[0] else 'choice'} {value}"
 
     @property
+    def is_to_do(self) -> bool:
+        return self.state in (TextState.MISSING, TextState.CHANGED)
+
+    @property
     def state(self) -> TextState:
         if not self.text:
             return TextState.MISSING

@@ -23,6 +23,7 @@ from config_admin.flows.translations.catalogue import (
     list_spoken_texts,
     plan_translations,
 )
+from config_admin.flows.translations.drafts import NoDrafts, draft_translations
 from config_admin.flows.translations.files import KINDS, MAX_BYTES, MAX_TEXTS, read_file, write_file
 from config_admin.releases.restore_rows import restore_rows
 from config_admin.transfer.document import FileRefused
@@ -30,6 +31,7 @@ from config_admin.validation.stored_columns import control_plane
 from convengine.engine.text.compare import norm
 from convengine.engine.turn.local_time import find_language_code
 from convengine.engine.turn.rows import Response
+from convengine.server import wiring
 from convengine.server.admin_site.pages import SidebarEntry, page
 
 PER_PAGE = 25
@@ -74,7 +76,9 @@ def languages(request: HttpRequest) -> HttpResponse:
         except FileRefused as refused:
             return _render(request, request.POST, f"{refused.position} {refused.problem}")
     if "texts" in request.POST:
-        return _confirm(request, _read_texts(request.POST["texts"]))
+        return _confirm(request, _read_texts(request.POST["texts"]), is_draft="is_draft" in request.POST)
+    if "_draft" in request.POST:
+        return _draft(request)
     given = request.POST.items()
     return _confirm(request, {name.removeprefix(_TEXT): str(text) for name, text in given if name.startswith(_TEXT)})
 
@@ -86,6 +90,19 @@ def _read_texts(sent: str) -> dict[str, str]:
     except ValueError:
         return {}
     return {str(key): str(text) for key, text in texts.items()} if isinstance(texts, dict) else {}
+
+
+def _draft(request: HttpRequest) -> HttpResponse:
+    """Ask the model for what is missing or has changed on the page, and the user before the drafts are stored."""
+    locales = list_locales(get_editor_context(request).snapshot)
+    language = _find_chosen(locales, request.POST.get("language", ""))
+    on_page = {name.removeprefix(_TEXT) for name in request.POST if name.startswith(_TEXT)}
+    texts = [text for text in _list_visible(request, language) if text.key in on_page and text.is_to_do]
+    try:
+        drafts = draft_translations(texts, describe_language(locales[0]), describe_language(language))
+    except NoDrafts as problem:
+        return _render(request, request.POST, str(problem))
+    return _confirm(request, drafts, is_draft=True)
 
 
 def _render(request: HttpRequest, given: Any, problem: str = "") -> HttpResponse:
@@ -119,6 +136,7 @@ def _render(request: HttpRequest, given: Any, problem: str = "") -> HttpResponse
         "upload": UploadForm(),
         "problem": problem,
         "kinds": list(KINDS),
+        "may_draft": wiring.model().configured and any(text.is_to_do for text in page_of_texts),
         "may_change": request.user.has_perm("config_admin.change_ceresponse"),
         "settings_url": f"{reverse('admin:config_admin_ceconfig_effective')}?q=LANGUAGES",
         "query": urlencode({"language": language, "state": state, "q": chosen.get("q", "")}),
@@ -139,13 +157,14 @@ def _list_visible(request: HttpRequest, language: str) -> list[SpokenText]:
     ]
 
 
-def _confirm(request: HttpRequest, texts: dict[str, str]) -> HttpResponse:
+def _confirm(request: HttpRequest, texts: dict[str, str], *, is_draft: bool = False) -> HttpResponse:
     """Ask before the translations are stored; when confirmed, store them and return to the list."""
     snapshot = get_editor_context(request).snapshot
     language = _find_chosen(list_locales(snapshot), request.POST.get("language", ""))
     visible = {text.key for text in _list_visible(request, language)}
     unknown = [key for key in texts if key not in visible]
-    wanted = plan_translations(snapshot, language, {key: text for key, text in texts.items() if key in visible})
+    known = {key: text for key, text in texts.items() if key in visible}
+    wanted = plan_translations(snapshot, language, known, is_draft=is_draft)
     count = sum(map(len, wanted.values()))
     query = urlencode({name: request.POST.get(name, "") for name in ("language", "state", "q", "page")})
     back_url = f"{reverse('admin:config_admin_ceresponse_languages')}?{query}"
@@ -156,8 +175,12 @@ def _confirm(request: HttpRequest, texts: dict[str, str]) -> HttpResponse:
         intro=f"{count} row{pluralize(count)} get{pluralize(count, 's,')} translations, in one release.{skipped}",
         answer="Save translations",
         back_url=back_url,
-        inputs=[("language", language), ("texts", json.dumps(texts, ensure_ascii=False))],
-        reason=f"Translations into {name}",
+        inputs=[
+            ("language", language),
+            ("texts", json.dumps(texts, ensure_ascii=False)),
+            *([("is_draft", "1")] if is_draft else ()),
+        ],
+        reason=f"{'Drafts of translations' if is_draft else 'Translations'} into {name}",
         unchanged="No translation changes by this.",
     )
     opts = control_plane()[Response.table]._meta

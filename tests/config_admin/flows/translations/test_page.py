@@ -1,5 +1,6 @@
 """The page *Languages*: texts beside their translations, one release of new ones, and files for translators."""
 
+import json
 from collections.abc import Callable
 from xml.etree import ElementTree as Xml
 
@@ -19,6 +20,9 @@ from config_admin.releases.head import newest
 from config_admin.releases.restore_rows import restore_rows
 from config_admin.transfer.apply_import import add_rows
 from convengine.json_value import Json
+from convengine.server import wiring
+from tests.convengine.server.model_clients.test_embeddings import connect
+from tests.fakes.openai_server import Says, model_server
 
 pytestmark = pytest.mark.django_db
 PAGE = "admin:config_admin_ceresponse_languages"
@@ -150,7 +154,7 @@ def test_a_damaged_file_is_refused_by_name(ben: Client, address: str, name: str,
     shown = ben.post(
         address, {"language": "de", "_upload": "1", "file": SimpleUploadedFile(name, data)}
     ).content.decode()
-    assert "Nothing was imported" in shown
+    assert "Nothing was changed" in shown
     assert problem in shown
 
 
@@ -161,3 +165,47 @@ def test_long_lists_have_pages_and_no_query_for_each_text(
     ben.get(address)
     with django_assert_max_num_queries(12):  # type: ignore[attr-defined]
         assert "Texts 1 to 2 of" in ben.get(address).content.decode()
+
+
+def test_a_model_drafts_what_is_missing_and_a_person_reads_it(
+    ben: Client, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with change_set(reason="more"):
+        for text in ("Hello {{ context.size }}", "Bye {{ context.size }}"):
+            m.CeResponse.objects.create(
+                intent_code="BIKES",
+                state_code="CONFIRMED",
+                output_format="TEXT",
+                response_type="EXACT",
+                exact_text=text,
+            )
+    hello, bye = find_text("Hello {{ context.size }}"), find_text("Bye {{ context.size }}")
+    sent = {
+        "language": "de",
+        "_draft": "1",
+        f"text:{hello}": "",
+        f"text:{bye}": "",
+        f"text:{find_text('See you.')}": "",
+    }
+    assert "Let the model draft" not in ben.get(address).content.decode()
+    drafts = {"0": "Hallo {{ context.size }}", "1": "Tschüss {{ context.colour }}"}
+    with (
+        model_server(Says(json.dumps(drafts)), Says("Hallo"), Says(status=400)) as server,
+        connect(server.url) as model,
+    ):
+        monkeypatch.setattr(wiring, "model", lambda: model)
+        assert "Let the model draft" in ben.get(address).content.decode()
+        shown = ben.post(address, sent).content.decode()
+        assert "The model did not answer with JSON." in ben.post(address, sent).content.decode()
+        assert "The model did not answer (" in ben.post(address, sent).content.decode()
+
+    # What is filled in must stay, and what is translated is not asked for.
+    assert json.loads(server.requests[0]["messages"][1]["content"]) == {
+        "0": "Hello {{ context.size }}", "1": "Bye {{ context.size }}"
+    }  # fmt: skip
+    assert "1 row gets translations, in one release." in shown
+    texts = json.dumps({hello: drafts["0"]})
+    ben.post(
+        address, {"language": "de", "texts": texts, "is_draft": "1", "in_force": str(newest()), "reason": "drafts"}
+    )
+    assert read_state("Hello {{ context.size }}") == TextState.DRAFT
