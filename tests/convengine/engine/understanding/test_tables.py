@@ -29,7 +29,7 @@ MANY_CLASSES = {
         "jusqu'en", "jusqu'à", "la", "le", "non", "ok", "okay", "oui", "parfait", "pour", "rien", "serait",
     },
     "it": {
-        "-", "a", "al", "all'", "alle", "cancella", "cancelli", "certo", "da", "dal", "direi", "facciamo", "fino a",
+        "-", "a", "al", "all'", "alle", "cancella", "cancelli", "certo", "da", "dal", "d'accordo", "direi", "fino a",
         "fino al", "fino alle", "grazie", "la", "lo", "metta", "nessuna", "niente", "no", "non ci sono", "ok", "okay",
         "ottimo", "per", "perche'", "perché", "perfetto", "posso", "potrei", "sarebbe", "sarebbe l'ideale",
         "si chiama", "si'", "sono", "sì", "va bene", "va benissimo", "volentieri", "vorrei", "vorremmo", "è il",
