@@ -45,7 +45,7 @@ class FilterForm(forms.Form):
 
     language = forms.CharField(required=False)
     state = forms.ChoiceField(choices=[("", "All texts"), *TextState.choices()], required=False)
-    q = forms.CharField(label="Words of a text or of a row", max_length=200, required=False)
+    q = forms.CharField(label="Words in a text or in the name of its row", max_length=200, required=False)
 
 
 class UploadForm(forms.Form):
@@ -169,7 +169,9 @@ def _confirm(request: HttpRequest, texts: dict[str, str], *, is_draft: bool = Fa
     query = urlencode({name: request.POST.get(name, "") for name in ("language", "state", "q", "page")})
     back_url = f"{reverse('admin:config_admin_ceresponse_languages')}?{query}"
     name = describe_language(language)
-    skipped = f" {len(unknown)} texts of the file do not exist any more and are left out." if unknown else ""
+    number = len(unknown)
+    missing = f"{number} text{pluralize(number)} of the file {pluralize(number, 'does,do')} not exist any more"
+    skipped = f" {missing} and {pluralize(number, 'is,are')} left out." if unknown else ""
     question = ConfirmationQuestion(
         title=f"Translate texts into {name}",
         intro=f"{count} row{pluralize(count)} get{pluralize(count, 's,')} translations, in one release.{skipped}",
@@ -181,7 +183,7 @@ def _confirm(request: HttpRequest, texts: dict[str, str], *, is_draft: bool = Fa
             *([("is_draft", "1")] if is_draft else ()),
         ],
         reason=f"{'Drafts of translations' if is_draft else 'Translations'} into {name}",
-        unchanged="No translation changes by this.",
+        unchanged=f"No translation changes by this.{skipped}",
     )
     opts = control_plane()[Response.table]._meta
     preview = confirm_rows(request, question, wanted, lambda: restore_rows(wanted, checked=True), opts)

@@ -85,7 +85,7 @@ def test_texts_stand_beside_their_translations_what_needs_work_first(ben: Client
     text = ben.get(address).content.decode()
     assert text.index("Missing") < text.index("Fahrrad reparieren")
     assert "size: choice L" in text
-    assert "No text is like this" in ben.get(address, {"q": "tandem"}).content.decode()
+    assert "No text matches" in ben.get(address, {"q": "tandem"}).content.decode()
     assert "Groß" not in ben.get(address, {"state": "MISSING"}).content.decode()
 
 
@@ -101,6 +101,13 @@ def test_translations_are_saved_as_one_release_with_a_reason(ben: Client, addres
     assert (saved.status_code, newest()) == (302, in_force + 1)
     assert snapshots.current().translate("de").find_row("ce_response", key.split("/")[1]).exact_text == "Bis bald."  # type: ignore[union-attr]
     assert "No translation changes by this." in ben.post(address, sent).content.decode()
+
+
+def test_keys_that_no_text_has_are_counted(ben: Client, address: str) -> None:
+    for keys, answer in ((["a"], "1 text of the file does not"), (["a", "b"], "2 texts of the file do not")):
+        data = "\n".join(["key,translation", *(f"{key},Wort" for key in keys)]).encode()
+        shown = ben.post(address, {"language": "de", "_upload": "1", "file": SimpleUploadedFile("a.csv", data)})
+        assert f"No translation changes by this. {answer} exist any more" in shown.content.decode()
 
 
 def test_a_text_that_changed_or_is_a_draft_needs_work_and_a_blank_takes_a_translation_away(address: str) -> None:
