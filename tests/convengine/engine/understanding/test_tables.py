@@ -37,7 +37,7 @@ MANY_CLASSES = {
     },
     "pt": {
         "-", "a", "aham", "até", "bom", "claro", "como disse", "da", "das", "de", "disponível", "do", "isso", "nada",
-        "nenhum", "nenhuma", "não", "não precisa", "não temos", "não tenho", "não é", "outra", "outro", "para",
+        "nenhum", "nenhuma", "não precisa", "não temos", "não tenho", "não é", "outra", "outro", "para",
         "posso", "pra", "preciso", "prefiro", "queremos", "queria", "quero", "seria", "serve", "sim", "sou", "são",
         "tem que ser", "tudo bem", "uhum",
     },
