@@ -27,6 +27,7 @@ ONE = {"day": {"format": "date"}, "time": {"format": "time"}, "stay": {"format":
         ("on 3 December, until the 7th of December", "departure"),
         ("3-7 December", "arrival"),
         ("3-7 Dec", "town"),
+        ("between the 3rd and the 7th of December", "arrival"),
     ],
 )
 def test_two_days_are_for_two_fields(text: str, asked_path: str) -> None:
