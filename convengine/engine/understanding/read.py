@@ -1,6 +1,6 @@
 """A message read into a form: words, spans, clauses and moves, then assignment and decision (docs/forms.md)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from convengine.engine.understanding.assign import FieldClaim, assign, is_text, list_claims
@@ -17,6 +17,7 @@ from convengine.engine.understanding.reading import Offered, Reading, RefusedTex
 from convengine.engine.understanding.span import Finder, RefusalReason, Situation, Sort
 from convengine.engine.understanding.unasked_texts import list_labelled_texts, list_related_texts
 from convengine.engine.understanding.understand import Understanding
+from convengine.engine.understanding.words import cover
 from convengine.engine.understanding.yes_no_answers import answer_yes_or_no
 
 #: A longer answer to a choice may be about something else.
@@ -37,9 +38,7 @@ def read_into_form(
     """What of a message goes into the form. `is_phrase`: a phrase of an intent has all of it."""
     labels = find_labels(understanding, form)
     claims = list_claims(understanding, form, labels, finders, situation)
-    if is_phrase:  # "Parking" is no name where it asks about parking.
-        claims = [claim for claim in claims if claim.span.sort is not Sort.PERSON]
-    claims = assign(understanding, form, claims)
+    claims = assign(understanding, form, [*_list_without_names(claims, labels, form, is_phrase=is_phrase)])
     explained = Explained(understanding, form, labels, claims)
     results = list(decide(claims, explained))
     results = answer_yes_or_no(explained, claims, results)
@@ -66,6 +65,19 @@ def read_into_form(
         bool(asking) and all(map(explained.is_about_asked, asking)),
         names=tuple((label.field, *understanding.find_position(label.start, label.end)) for label in labels),
     )
+
+
+def _list_without_names(
+    claims: Iterable[FieldClaim], labels: Iterable[FieldLabel], form: OpenForm, *, is_phrase: bool
+) -> Iterator[FieldClaim]:
+    """The claims without what names no person: "Parking" where it asks about parking, "Phone" where it says what to
+    change.
+    """
+    named = cover(label for label in labels if label.is_whole)
+    for claim in claims:
+        is_label = claim.field.path != form.asked_path and named.issuperset(range(claim.span.start, claim.span.end))
+        if claim.span.sort is not Sort.PERSON or not (is_phrase or is_label):
+            yield claim
 
 
 def _pick(results: Sequence[Taken | Offered | RefusedText], kind: type[_Result]) -> tuple[_Result, ...]:

@@ -32,7 +32,7 @@ _NO_BOUNDS = DateBounds()
 #: 29 February, and the number of years within which there is one.
 _LEAP_DAY, _LEAP_YEARS = (29, 2), 8
 #: Slots that name the day of a month.
-_NUMBERS = ("ordinal", "number_ordinal", "ordinal_word", "day_number")
+DAY_NUMBERS = ("ordinal", "number_ordinal", "ordinal_word", "day_number")
 #: Slots that name the year.
 YEARS = ("year", "full_year", "short_year", "relative_year")
 
@@ -165,7 +165,7 @@ def _list_near_days(number: int, base: date, context: DayContext) -> list[date]:
 
 def _read_day_only(slots: Slots, context: DayContext) -> Days:
     """ "The 5th", with or without a weekday: near the day that the field holds, else the next one."""
-    number = next(slots[name] for name in _NUMBERS if name in slots)
+    number = next(slots[name] for name in DAY_NUMBERS if name in slots)
     base = context.held if context.held and context.held >= context.today else context.earlier or context.today
     days = _list_near_days(number, base, context)
     if not days:

@@ -11,7 +11,7 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.clock_phrases import list_starts, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, read_date_bound
-from convengine.engine.understanding.kinds.day_phrases import YEARS, DayContext, read_days
+from convengine.engine.understanding.kinds.day_phrases import DAY_NUMBERS, YEARS, DayContext, read_days
 from convengine.engine.understanding.kinds.find import find_phrases, is_range, starts_inside_number
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import (
@@ -136,7 +136,7 @@ class DayFinder:
         days = read_days(phrase, context)
         if day and clock and isinstance(days, tuple):
             days = _move_days(days, clock, situation)
-        if days is None:
+        if not days:
             return None
         is_doubtful = (_looks_back(phrase) and not (is_meant or context.is_past)) or _is_far(phrase, days, context)
         return replace(narrow_days(phrase, days, context), is_doubtful=is_doubtful)
@@ -252,14 +252,14 @@ def _looks_back(phrase: GrammarPhrase) -> bool:
 
 def _borrow_month(first: GrammarPhrase, last: GrammarPhrase) -> GrammarPhrase:
     """The phrase of a day without a month, with the month and year of another."""
-    day = next(first.slots[name] for name in ("ordinal", "number_ordinal", "day_number") if name in first.slots)
+    day = next(first.slots[name] for name in DAY_NUMBERS if name in first.slots)
     if last.means == "numeric" and "order" in last.slots:
         return GrammarPhrase("numeric", {**last.slots, "two_digits": day})
     if last.means != "day_of_month":
         return first
     months = {key: value for key, value in last.slots.items() if key != "weekday"}
     if day > last.slots["month_day"]:  # "From the 28th to 2 December"
-        months = {"month": (last.slots["month"] - 2) % 12 + 1}
+        months = {"month": (last.slots.get("month", last.slots.get("month_number")) - 2) % 12 + 1}
     return GrammarPhrase("day_of_month", {**months, "month_day": day})
 
 
