@@ -154,7 +154,8 @@ class BoundLabels:
         small |= {index for index, word in enumerate(understanding.words) if word.key in _SIGNS}
         self._small = small
         self._before = [(label, find_value_start(understanding, label)) for label in reversed(labels)]
-        self._after = labels
+        # "From the 15th until the 18th": between two values, it is the name of the last one.
+        self._after = [label for label in labels if not understanding.chart.match("range", label.start)]
 
     def find(self, start: int, end: int) -> FieldLabel | None:
         """The label directly before or after a value, with nothing but joints and fillers between.
