@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf.locale import LANG_INFO
 
@@ -39,6 +39,15 @@ class TextState(Vocabulary):
     DONE = "DONE", "Translated"
 
 
+class Translation(NamedTuple):
+    """What a text becomes in another language; blank takes its translation away."""
+
+    text: str
+    #: The text that was translated; blank for the present one.
+    of: str = ""
+    is_draft: bool = False
+
+
 @dataclass(frozen=True)
 class SpokenText:
     """A text of a row in the first language, and its translation."""
@@ -59,7 +68,8 @@ class SpokenText:
 
     @property
     def name(self) -> str:
-        return row_title(self.row)
+        intent, title = str(getattr(self.row, "intent_code", "")), row_title(self.row)
+        return title if intent in title else f"{intent}: {title}"
 
     @property
     def location(self) -> str:
@@ -120,20 +130,20 @@ def _list_texts_of(row: SpokenRow, language: str) -> Iterator[SpokenText]:
 
 
 def plan_translations(
-    snapshot: Snapshot, language: str, texts: Mapping[str, str], *, is_draft: bool = False
+    snapshot: Snapshot, language: str, translations: Mapping[str, Translation]
 ) -> dict[str, dict[Any, Content]]:
-    """The rows with new translations, by the keys of their texts. A blank text takes the translation away.
+    """The rows with new translations, by the keys of their texts.
 
     Keys that name no text are left out. One query for each table.
     """
     by_row: dict[tuple[str, Any], dict[str, Json]] = {}
     for each in list_spoken_texts(snapshot, language):
-        if (text := texts.get(each.key)) is None:
+        if (given := translations.get(each.key)) is None:
             continue
-        text = text.strip().replace("\r\n", "\n")
-        is_same = text == each.text and (not text or (each.of == each.source and each.is_draft == is_draft))
-        if not is_same:
-            entry = {"text": text, "of": each.source, **({"draft": True} if is_draft else {})} if text else None
+        text, of = (part.strip().replace("\r\n", "\n") for part in (given.text, given.of or each.source))
+        is_current = each.of in (of, each.source) and each.is_draft == given.is_draft
+        if text != each.text or (text and not is_current):
+            entry = {"text": text, "of": of, **({"draft": True} if given.is_draft else {})} if text else None
             by_row.setdefault((each.row.table, each.row.pk), {})[each.at] = entry
     wanted: dict[str, dict[Any, Content]] = {}
     for table in dict.fromkeys(table for table, _ in by_row):

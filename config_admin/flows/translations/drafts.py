@@ -1,11 +1,11 @@
 """Drafts of translations by the model of the deployment."""
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 
-from config_admin.flows.translations.catalogue import SpokenText
+from config_admin.flows.translations.catalogue import SpokenText, Translation
 from convengine.engine.turn.ports import LlmRequest
+from convengine.engine.turn.translations import FILLED
 from convengine.json_value import Json
 from convengine.server import wiring
 
@@ -13,15 +13,13 @@ _SYSTEM = (
     "You translate the texts of a chat bot from {first} into {language}. Answer with a JSON object that has the "
     "same keys. Keep what stands in double braces, Markdown and line breaks as they are. Address users politely."
 )
-#: What a template fills in.
-_FILLED = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)
 
 
 class NoDrafts(Exception):
     """The model gave no translations; the message says why."""
 
 
-def draft_translations(texts: Sequence[SpokenText], first: str, language: str) -> dict[str, str]:
+def draft_translations(texts: Sequence[SpokenText], first: str, language: str) -> dict[str, Translation]:
     """Translations of texts by their keys, without those that lost something that is filled in. Raises NoDrafts.
 
     `first`, `language`: the names of the languages.
@@ -43,11 +41,11 @@ def draft_translations(texts: Sequence[SpokenText], first: str, language: str) -
     if not isinstance(drafts, Mapping):
         raise NoDrafts("The model did not answer with JSON.")
     return {
-        text.key: draft
+        text.key: Translation(draft, is_draft=True)
         for number, text in numbered.items()
         if isinstance(draft := drafts.get(number), str) and _list_filled(draft) == _list_filled(text.source)
     }
 
 
 def _list_filled(text: str) -> list[str]:
-    return sorted(_FILLED.findall(text))
+    return sorted(FILLED.findall(text))

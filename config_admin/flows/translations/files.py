@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
-from config_admin.flows.translations.catalogue import SpokenText, TextState
+from config_admin.flows.translations.catalogue import SpokenText, TextState, Translation
 from config_admin.transfer.document import FileRefused
 from convengine.files import Unreadable
 from convengine.files.table_text import decode, read_table
@@ -15,7 +15,8 @@ from convengine.files.table_text import decode, read_table
 MAX_BYTES, MAX_TEXTS = 2 * 1024 * 1024, 10_000
 KINDS = {"csv": "text/csv; charset=utf-8", "xlf": "application/xliff+xml"}
 _NAMESPACE = "urn:oasis:names:tc:xliff:document:1.2"
-_HEAD = ("key", "row", "state", "text", "translation")
+#: The column of the translations has the code of the language.
+_KEY, _TEXT = "key", "text"
 #: The states of XLIFF.
 _STATES = {
     TextState.MISSING: "new",
@@ -29,15 +30,16 @@ _FORMULA = ("=", "+", "-", "@", "\t", "'")
 
 def write_file(texts: Sequence[SpokenText], first: str, language: str, kind: str) -> bytes:
     """The texts and their translations; what needs work comes first."""
-    return _write_csv(texts) if kind == "csv" else _write_xliff(texts, first, language)
+    return _write_csv(texts, language) if kind == "csv" else _write_xliff(texts, first, language)
 
 
-def _write_csv(texts: Sequence[SpokenText]) -> bytes:
+def _write_csv(texts: Sequence[SpokenText], language: str) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(_HEAD)
+    writer.writerow([_KEY, "row", "part", "state", _TEXT, language])
     for each in texts:
-        writer.writerow([_quote(cell) for cell in (each.key, each.name, each.state.value, each.source, each.text)])
+        cells = each.key, each.name, each.location, each.state.value, each.source, each.text
+        writer.writerow([_quote(cell) for cell in cells])
     return text.getvalue().encode("utf-8-sig")
 
 
@@ -54,7 +56,7 @@ def _write_xliff(texts: Sequence[SpokenText], first: str, language: str) -> byte
         unit = Xml.SubElement(body, "trans-unit", {"id": each.key, "xml:space": "preserve"})
         Xml.SubElement(unit, "source").text = _make_writable(each.source)
         Xml.SubElement(unit, "target", {"state": _STATES[each.state]}).text = _make_writable(each.text)
-        Xml.SubElement(unit, "note").text = _make_writable(each.name)
+        Xml.SubElement(unit, "note").text = _make_writable(f"{each.name}, {each.location}")
     Xml.indent(root)
     document: bytes = Xml.tostring(root, "utf-8", xml_declaration=True)
     return document + b"\n"
@@ -65,35 +67,38 @@ def _make_writable(text: str) -> str:
     return "".join(each for each in text if each >= " " or each in "\t\n\r")
 
 
-def read_file(name: str, data: bytes) -> dict[str, str]:
-    """The translations by key. Blank ones are left out: a translator leaves what is not done. Raises FileRefused."""
+def read_file(name: str, data: bytes, language: str) -> dict[str, Translation]:
+    """The translations into a language by key, without blank ones: a translator leaves what is not done.
+
+    Raises FileRefused.
+    """
     if len(data) > MAX_BYTES:
         raise FileRefused(name, f"is larger than {MAX_BYTES // 1024 // 1024} MB. Split it into several files.")
-    is_xliff = Path(name).suffix.lower() in (".xlf", ".xliff", ".xml")
-    texts = _read_xliff(name, data) if is_xliff else _read_csv(name, data)
+    is_xliff, name = Path(name).suffix.lower() in (".xlf", ".xliff", ".xml"), f"{name}:"
+    texts = (_read_xliff if is_xliff else _read_csv)(name, data, language)
     if len(texts) > MAX_TEXTS:
         raise FileRefused(name, f"has more than {MAX_TEXTS:,} texts. Split it into several files.")
-    return {key: text for key, text in texts.items() if text.strip()}
+    return {key: translation for key, translation in texts.items() if translation.text.strip()}
 
 
-def _read_csv(name: str, data: bytes) -> dict[str, str]:
+def _read_csv(name: str, data: bytes, language: str) -> dict[str, Translation]:
     try:
         lines = [cells for _, cells in read_table(decode(data), (",", ";", "\t")) if any(cells)]
     except Unreadable as error:
         raise FileRefused(name, error.problem) from None
     head = [cell.strip().lower() for cell in lines[0]] if lines else []
-    if "key" not in head or "translation" not in head:
-        raise FileRefused(name, "has no columns key and translation. Export a file here and fill it in.")
-    at_key, at_text = head.index("key"), head.index("translation")
-    full = [cells for cells in lines[1:] if len(cells) > max(at_key, at_text)]
-    return {cells[at_key].strip(): _unquote(cells[at_text]) for cells in full}
+    if not {_KEY, _TEXT, language} <= {*head}:
+        raise FileRefused(name, f"has no columns {_KEY}, {_TEXT} and {language}. Export a file here and fill it in.")
+    columns = [head.index(column) for column in (_KEY, language, _TEXT)]
+    full = ([_unquote(cells[at]) for at in columns] for cells in lines[1:] if len(cells) > max(columns))
+    return {key.strip(): Translation(text, of) for key, text, of in full}
 
 
 def _unquote(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
 
 
-def _read_xliff(name: str, data: bytes) -> dict[str, str]:
+def _read_xliff(name: str, data: bytes, language: str) -> dict[str, Translation]:
     # Entities could grow without limit, and translations need none.
     if any("<!DOCTYPE".encode(form) in data for form in ("utf-8", "utf-16-le", "utf-16-be")):
         raise FileRefused(name, "has a document type. Save it as plain XLIFF 1.2.")
@@ -103,6 +108,13 @@ def _read_xliff(name: str, data: bytes) -> dict[str, str]:
         raise FileRefused(name, f"is not XML: {error}.") from None
     if root.tag != f"{{{_NAMESPACE}}}xliff":
         raise FileRefused(name, "is not XLIFF 1.2. Export a file here and fill it in.")
+    files = root.iter(f"{{{_NAMESPACE}}}file")
+    if others := {file.get("target-language", "") for file in files} - {language}:
+        raise FileRefused(name, f"is in another language: {', '.join(sorted(others))}. Choose it above.")
     units = root.iter(f"{{{_NAMESPACE}}}trans-unit")
-    targets = ((unit.get("id", ""), unit.find(f"{{{_NAMESPACE}}}target")) for unit in units)
-    return {key: "".join(target.itertext()) for key, target in targets if target is not None}
+    return {unit.get("id", ""): Translation(_read_part(unit, "target"), _read_part(unit, "source")) for unit in units}
+
+
+def _read_part(unit: Xml.Element, tag: str) -> str:
+    part = unit.find(f"{{{_NAMESPACE}}}{tag}")
+    return "" if part is None else "".join(part.itertext())

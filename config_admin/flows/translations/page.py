@@ -18,6 +18,7 @@ from config_admin.editing.links import find_readable_url, list_visible_tables
 from config_admin.flows.translations.catalogue import (
     SpokenText,
     TextState,
+    Translation,
     describe_language,
     list_locales,
     list_spoken_texts,
@@ -66,30 +67,35 @@ def languages(request: HttpRequest) -> HttpResponse:
     """The texts of a language; a POST asks what would change, and with a reason it is changed as one release."""
     if request.method != "POST":
         return _render(request, request.GET)
+    language = request.POST.get("language", "")
+    if _find_chosen(list_locales(get_editor_context(request).snapshot), language) != language:
+        return _render(request, request.POST, f"{language or 'No language'} is none of the languages of this page.")
     if "_upload" in request.POST:
         upload = UploadForm(request.POST, request.FILES)
         if not upload.is_valid():
-            return _render(request, request.POST, "Choose a file.")
+            return _render(request, request.POST, " ".join(upload.errors["file"]))
         sent = upload.cleaned_data["file"]
         try:
-            return _confirm(request, read_file(sent.name, sent.read(MAX_BYTES + 1)))
+            return _confirm(request, read_file(sent.name, sent.read(MAX_BYTES + 1), language))
         except FileRefused as refused:
             return _render(request, request.POST, f"{refused.position} {refused.problem}")
     if "texts" in request.POST:
-        return _confirm(request, _read_texts(request.POST["texts"]), is_draft="is_draft" in request.POST)
+        return _confirm(request, _read_texts(request.POST["texts"]))
     if "_draft" in request.POST:
         return _draft(request)
-    given = request.POST.items()
-    return _confirm(request, {name.removeprefix(_TEXT): str(text) for name, text in given if name.startswith(_TEXT)})
+    given = ((name, str(text)) for name, text in request.POST.items() if name.startswith(_TEXT))
+    return _confirm(request, {name.removeprefix(_TEXT): Translation(text) for name, text in given})
 
 
-def _read_texts(sent: str) -> dict[str, str]:
+def _read_texts(sent: str) -> dict[str, Translation]:
     """The texts that the confirmation sends back."""
     try:
-        texts = json.loads(sent)
-    except ValueError:
+        return {
+            key: Translation(str(text), str(of), is_draft is True)
+            for key, (text, of, is_draft) in json.loads(sent).items()
+        }
+    except (ValueError, TypeError, AttributeError):
         return {}
-    return {str(key): str(text) for key, text in texts.items()} if isinstance(texts, dict) else {}
 
 
 def _draft(request: HttpRequest) -> HttpResponse:
@@ -102,7 +108,7 @@ def _draft(request: HttpRequest) -> HttpResponse:
         drafts = draft_translations(texts, describe_language(locales[0]), describe_language(language))
     except NoDrafts as problem:
         return _render(request, request.POST, str(problem))
-    return _confirm(request, drafts, is_draft=True)
+    return _confirm(request, drafts)
 
 
 def _render(request: HttpRequest, given: Any, problem: str = "") -> HttpResponse:
@@ -147,7 +153,8 @@ def _render(request: HttpRequest, given: Any, problem: str = "") -> HttpResponse
 def _find_chosen(locales: tuple[str, ...], language: str) -> str:
     """The language that is shown: the chosen one, else the first that texts are translated into; blank for none."""
     others = [find_language_code(locale) for locale in locales[1:]]
-    return language if language in others else next(iter(others), "")
+    code = find_language_code(language)
+    return code if code in others else next(iter(others), "")
 
 
 def _list_visible(request: HttpRequest, language: str) -> list[SpokenText]:
@@ -157,14 +164,14 @@ def _list_visible(request: HttpRequest, language: str) -> list[SpokenText]:
     ]
 
 
-def _confirm(request: HttpRequest, texts: dict[str, str], *, is_draft: bool = False) -> HttpResponse:
+def _confirm(request: HttpRequest, texts: dict[str, Translation]) -> HttpResponse:
     """Ask before the translations are stored; when confirmed, store them and return to the list."""
     snapshot = get_editor_context(request).snapshot
     language = _find_chosen(list_locales(snapshot), request.POST.get("language", ""))
     visible = {text.key for text in _list_visible(request, language)}
     unknown = [key for key in texts if key not in visible]
     known = {key: text for key, text in texts.items() if key in visible}
-    wanted = plan_translations(snapshot, language, known, is_draft=is_draft)
+    wanted, are_drafts = plan_translations(snapshot, language, known), any(text.is_draft for text in known.values())
     count = sum(map(len, wanted.values()))
     query = urlencode({name: request.POST.get(name, "") for name in ("language", "state", "q", "page")})
     back_url = f"{reverse('admin:config_admin_ceresponse_languages')}?{query}"
@@ -177,12 +184,8 @@ def _confirm(request: HttpRequest, texts: dict[str, str], *, is_draft: bool = Fa
         intro=f"{count} row{pluralize(count)} get{pluralize(count, 's,')} translations, in one release.{skipped}",
         answer="Save translations",
         back_url=back_url,
-        inputs=[
-            ("language", language),
-            ("texts", json.dumps(texts, ensure_ascii=False)),
-            *([("is_draft", "1")] if is_draft else ()),
-        ],
-        reason=f"{'Drafts of translations' if is_draft else 'Translations'} into {name}",
+        inputs=[("language", language), ("texts", json.dumps(texts, ensure_ascii=False))],
+        reason=f"{'Drafts of translations' if are_drafts else 'Translations'} into {name}",
         unchanged=f"No translation changes by this.{skipped}",
     )
     opts = control_plane()[Response.table]._meta

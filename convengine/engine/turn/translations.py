@@ -5,6 +5,7 @@ and inside a JSON Schema the path of a field and a key. Each entry has the `text
 and `draft` if nobody has read it yet.
 """
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar, cast
@@ -12,6 +13,8 @@ from typing import Any, TypeVar, cast
 from convengine.json_value import Json
 
 R = TypeVar("R")
+#: What a template fills in; without other words, there is nothing to translate.
+FILLED = re.compile(r"\{[{%].*?[%}]\}", re.DOTALL)
 #: The columns with texts that users read, by table.
 SPOKEN: Mapping[str, tuple[str, ...]] = {
     "ce_intent": ("display_name",),
@@ -58,7 +61,8 @@ def list_text_columns(table: str, row: Mapping[str, Json]) -> Sequence[str]:
 def list_texts(table: str, row: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
     """The texts of a row that users read, with their places."""
     for column in list_text_columns(table, row):
-        if text := _join(row.get(column)):
+        text = _join(row.get(column))
+        if any(map(str.isalpha, FILLED.sub("", text))):
             yield column, text
     if table == "ce_output_schema":
         for at, text in list_schema_texts(row.get(SCHEMA)):

@@ -1,6 +1,8 @@
 """The page *Languages*: texts beside their translations, one release of new ones, and files for translators."""
 
+import html
 import json
+import re
 from collections.abc import Callable
 from xml.etree import ElementTree as Xml
 
@@ -13,7 +15,7 @@ from config_admin import models as m
 from config_admin.flows.mapping import write_rows
 from config_admin.flows.reading import export_flow
 from config_admin.flows.translations import page as languages_page
-from config_admin.flows.translations.catalogue import TextState, list_spoken_texts, plan_translations
+from config_admin.flows.translations.catalogue import TextState, Translation, list_spoken_texts, plan_translations
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
 from config_admin.releases.head import newest
@@ -48,6 +50,12 @@ FLOW: dict[str, Json] = {
     ],
     "answer": {"en": "See you.", "de": "Bis dann."},
 }
+
+
+XLIFF = (
+    '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2">'
+    '<file original="a" datatype="plaintext" source-language="en" target-language="{language}"><body/></file></xliff>'
+)
 
 
 @pytest.fixture
@@ -96,7 +104,12 @@ def test_translations_are_saved_as_one_release_with_a_reason(ben: Client, addres
     shown = ben.post(address, sent).content.decode()
     assert "1 row gets translations, in one release." in shown
     assert newest() == in_force
-    inputs = {"language": "de", "texts": f'{{"{key}": "Bis bald."}}', "in_force": str(in_force), "reason": "better"}
+    inputs = {
+        "language": "de",
+        "texts": json.dumps({key: ["Bis bald.", "", False]}),
+        "in_force": str(in_force),
+        "reason": "better",
+    }
     saved = ben.post(address, inputs)
     assert (saved.status_code, newest()) == (302, in_force + 1)
     assert snapshots.current().translate("de").find_row("ce_response", key.split("/")[1]).exact_text == "Bis bald."  # type: ignore[union-attr]
@@ -105,7 +118,7 @@ def test_translations_are_saved_as_one_release_with_a_reason(ben: Client, addres
 
 def test_keys_that_no_text_has_are_counted(ben: Client, address: str) -> None:
     for keys, answer in ((["a"], "1 text of the file does not"), (["a", "b"], "2 texts of the file do not")):
-        data = "\n".join(["key,translation", *(f"{key},Wort" for key in keys)]).encode()
+        data = "\n".join(["key,text,de", *(f"{key},word,Wort" for key in keys)]).encode()
         shown = ben.post(address, {"language": "de", "_upload": "1", "file": SimpleUploadedFile("a.csv", data)})
         assert f"No translation changes by this. {answer} exist any more" in shown.content.decode()
 
@@ -123,7 +136,9 @@ def test_a_text_that_changed_or_is_a_draft_needs_work_and_a_blank_takes_a_transl
     ):
         with change_set(reason="translate"):
             restore_rows(
-                plan_translations(snapshots.current(), "de", {find_text("See you soon."): text}, is_draft=is_draft)
+                plan_translations(
+                    snapshots.current(), "de", {find_text("See you soon."): Translation(text, is_draft=is_draft)}
+                )
             )
         assert read_state("See you soon.") == state
     answer.refresh_from_db()
@@ -149,8 +164,11 @@ def test_a_file_goes_out_and_comes_back(ben: Client, address: str, kind: str) ->
 @pytest.mark.parametrize(
     ("name", "data", "problem"),
     [
-        ("a.csv", b"a,b\n1,2\n", "has no columns key and translation"),
-        ("a.csv", b"key,translation\n\xe9", "The file is not UTF-8 text"),
+        ("a.csv", b"a,b\n1,2\n", "has no columns key, text and de"),
+        ("a.csv", b"key,text,es\n1,a,b\n", "has no columns key, text and de"),
+        ("a.csv", b"", "The submitted file is empty."),
+        ("a.xlf", XLIFF.format(language="es").encode(), "is in another language: es. Choose it above."),
+        ("a.csv", b"key,text,de\n\xe9", "The file is not UTF-8 text"),
         ("a.xlf", b"<xliff", "is not XML"),
         ("a.xlf", b"<a/>", "is not XLIFF 1.2"),
         ("a.xlf", b'<!DOCTYPE a [<!ENTITY b "c">]><a/>', "has a document type"),
@@ -163,6 +181,38 @@ def test_a_damaged_file_is_refused_by_name(ben: Client, address: str, name: str,
     ).content.decode()
     assert "Nothing was changed" in shown
     assert problem in shown
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlf"])
+def test_a_file_from_before_a_change_leaves_its_texts_marked(ben: Client, address: str, kind: str) -> None:
+    data = ben.get(f"{address}de.{kind}").content.replace(b"Bis dann.", b"Bis bald.")
+    answer = m.CeResponse.objects.get(exact_text="See you.")
+    with change_set(reason="other words"):
+        answer.exact_text = "See you soon."
+        answer.save()
+    shown = ben.post(address, {"language": "de", "_upload": "1", "file": SimpleUploadedFile(f"de.{kind}", data)})
+    texts = html.unescape(re.findall(r'name="texts" value="([^"]*)"', shown.content.decode())[0])
+    ben.post(address, {"language": "de", "texts": texts, "in_force": str(newest()), "reason": "old file"})
+
+    (text,) = [text for text in list_spoken_texts(snapshots.current(), "de") if text.source == "See you soon."]
+    assert (text.text, text.of, text.state) == ("Bis bald.", "See you.", TextState.CHANGED)
+
+
+def test_no_other_language_stands_for_one_that_is_not_there(ben: Client, address: str) -> None:
+    assert "fr is none of the languages" in ben.post(address, {"language": "fr", "text:a": "b"}).content.decode()
+    assert 'value="de" selected' in ben.get(address, {"language": "de-DE"}).content.decode()
+
+
+def test_what_is_only_filled_in_needs_no_translation(address: str) -> None:
+    with change_set(reason="more"):
+        m.CeResponse.objects.create(
+            intent_code="BIKES",
+            state_code="DONE",
+            output_format="TEXT",
+            response_type="EXACT",
+            exact_text="{{ question }}",
+        )
+    assert "{{ question }}" not in {text.source for text in list_spoken_texts(snapshots.current(), "de")}
 
 
 def test_long_lists_have_pages_and_no_query_for_each_text(
@@ -211,8 +261,6 @@ def test_a_model_drafts_what_is_missing_and_a_person_reads_it(
         "0": "Hello {{ context.size }}", "1": "Bye {{ context.size }}"
     }  # fmt: skip
     assert "1 row gets translations, in one release." in shown
-    texts = json.dumps({hello: drafts["0"]})
-    ben.post(
-        address, {"language": "de", "texts": texts, "is_draft": "1", "in_force": str(newest()), "reason": "drafts"}
-    )
+    texts = json.dumps({hello: [drafts["0"], "", True]})
+    ben.post(address, {"language": "de", "texts": texts, "in_force": str(newest()), "reason": "drafts"})
     assert read_state("Hello {{ context.size }}") == TextState.DRAFT
