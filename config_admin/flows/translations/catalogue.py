@@ -47,6 +47,15 @@ class Translation(NamedTuple):
     of: str = ""
     is_draft: bool = False
 
+    def to_entry(self, source: str) -> Json:
+        """The entry of the column `translations` for a text. Returns None for a blank one."""
+        draft = {"draft": True} if self.is_draft else {}
+        return {"text": _strip(self.text), "of": _strip(self.of or source), **draft} if self.text.strip() else None
+
+
+def _strip(text: str) -> str:
+    return text.strip().replace("\r\n", "\n")
+
 
 @dataclass(frozen=True)
 class SpokenText:
@@ -82,6 +91,13 @@ class SpokenText:
             return f"{field}: {_KEYS[key]}"
         value = option[0].removesuffix(f"/{WORDS}")
         return f"{field}: {'other words for' if value != option[0] else 'choice'} {value}"
+
+    def changes_with(self, given: Translation) -> bool:
+        """True for another translation, and for the same one of another text or that is no longer a draft."""
+        if _strip(given.text) != self.text:
+            return True
+        is_current = self.of in (_strip(given.of or self.source), self.source) and self.is_draft == given.is_draft
+        return bool(self.text) and not is_current
 
     @property
     def is_to_do(self) -> bool:
@@ -137,14 +153,9 @@ def plan_translations(
     Keys that name no text are left out. One query for each table.
     """
     by_row: dict[tuple[str, Any], dict[str, Json]] = {}
-    for each in list_spoken_texts(snapshot, language):
-        if (given := translations.get(each.key)) is None:
-            continue
-        text, of = (part.strip().replace("\r\n", "\n") for part in (given.text, given.of or each.source))
-        is_current = each.of in (of, each.source) and each.is_draft == given.is_draft
-        if text != each.text or (text and not is_current):
-            entry = {"text": text, "of": of, **({"draft": True} if given.is_draft else {})} if text else None
-            by_row.setdefault((each.row.table, each.row.pk), {})[each.at] = entry
+    for text in list_spoken_texts(snapshot, language):
+        if (given := translations.get(text.key)) and text.changes_with(given):
+            by_row.setdefault((text.row.table, text.row.pk), {})[text.at] = given.to_entry(text.source)
     wanted: dict[str, dict[Any, Content]] = {}
     for table in dict.fromkeys(table for table, _ in by_row):
         pks = [pk for name, pk in by_row if name == table]

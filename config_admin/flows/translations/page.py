@@ -73,7 +73,7 @@ def languages(request: HttpRequest) -> HttpResponse:
     if "_upload" in request.POST:
         upload = UploadForm(request.POST, request.FILES)
         if not upload.is_valid():
-            return _render(request, request.POST, " ".join(upload.errors["file"]))
+            return _render(request, request.POST, " ".join(map(str, upload.errors["file"])))
         sent = upload.cleaned_data["file"]
         try:
             return _confirm(request, read_file(sent.name, sent.read(MAX_BYTES + 1), language))
