@@ -18,7 +18,7 @@ MANY_CLASSES = {
     "de": {
         "-", "auf", "bis", "den", "der", "für", "ist", "kein", "keine", "keiner", "mit", "passt", "soll", "sollte",
         "vom", "von", "wäre", "zu", "doch",
-        "gern", "gerne", "gut", "ja", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
+        "gern", "gerne", "gut", "ja", "keins", "klar", "ne", "nein", "nichts", "nix", "ok", "okay",
     },
     "es": {
         "-", "a", "al", "bueno", "de", "del", "el", "es", "hasta", "la", "nada", "ninguna", "ninguno", "no", "para",
