@@ -249,7 +249,7 @@ def describe_language(entry: FaqEntry) -> str:
     """A hint for a language without word tables; else blank."""
     if not entry.language or entry.language in list_languages():
         return ""
-    names = " and ".join(list_languages())
+    names = ", ".join(list_languages())
     return (
         f"“{entry.language}” has no word tables ({names} have). Questions are found only by the same words, so enter "
         "more ways to ask."

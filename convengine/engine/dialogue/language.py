@@ -17,6 +17,7 @@ from convengine.engine.turn.ports import LearnedSubject
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.language import get_tables, list_languages
+from convengine.engine.understanding.words import fold
 from convengine.json_value import Json
 
 #: The input param with the locale that counts.
@@ -153,7 +154,7 @@ def detect_language(text: str, languages: tuple[str, ...]) -> str:
 
 def _has_words(name: str, words: Iterable[str]) -> bool:
     tables = get_tables(name)
-    return all(word in tables.grammar.words or word in tables.talk for word in words)
+    return all(word in tables.grammar.words or word in tables.talk for word in map(fold, words))
 
 
 @lru_cache(16)

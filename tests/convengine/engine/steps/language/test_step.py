@@ -13,6 +13,7 @@ LANGUAGES = ("de", "en", "es")
         ("ich brauche einen Termin", "de"),
         ("quiero una cita para mañana", "es"),
         ("my parcel has not arrived yet", "en"),
+        ("Buenos días", "es"),
         ("14:30", ""),
         ("Anna Schmidt", ""),
         ("pizza margherita", ""),
