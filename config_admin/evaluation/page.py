@@ -14,7 +14,7 @@ from config_admin.editing.links import find_readable_url
 from config_admin.evaluation.models import CeEvaluation
 from config_admin.evaluation.runs import KEPT, evaluations, start_evaluation
 from config_admin.test_cases.run_pages import RUN
-from config_admin.validation.labels import row_name
+from config_admin.validation.labels import name_language, row_name
 from convengine.engine.errors import ReplayBusy
 from convengine.engine.text.compare import code, storable
 from convengine.engine.turn import rows
@@ -189,6 +189,10 @@ class _Results:
                 "undecided": self._take("undecided", intents["undecided"], _LISTED, self._describe_message),
                 "intents": self._take("intents", intents["intents"], _INTENTS, self._describe_intent),
                 "strange": intents["noneOfThem"],
+                "languages": [
+                    {**each, "name": name_language(each["language"]), "recall": _percent(each["recall"])}
+                    for each in intents.get("languages", ())
+                ],
             }
         if fields:
             parts |= {

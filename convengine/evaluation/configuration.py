@@ -9,13 +9,14 @@ from typing import Any
 
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn import live_settings, rows
-from convengine.engine.turn.local_time import LOCALE
+from convengine.engine.turn.local_time import LANGUAGES, LOCALE
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.understanding.language import list_own_languages
 from convengine.evaluation.cross_validation import FOLDS, Progress, cross_validate
 from convengine.evaluation.intents import decide_by, make_phrases, name_intents
 from convengine.evaluation.labelled import LabelledMessage
-from convengine.evaluation.measures import IntentOutcome, summarize_intents
+from convengine.evaluation.measures import IntentOutcome, summarize_intents, summarize_languages
 from convengine.evaluation.read import CorpusReader, EvaluationError
 from convengine.evaluation.read_score import ReadOutcome, judge
 from convengine.files.json_text import read_json_or
@@ -58,7 +59,7 @@ def evaluate_messages(snapshot: Snapshot, messages: Sequence[LabelledMessage], *
     return {
         "kind": "messages",
         "notes": [*_note("Intents without a phrase, which no message can lead to", unknown), *left_out],
-        "intents": summarize_intents(outcomes) if outcomes else None,
+        "intents": _summarize(outcomes, snapshot) if outcomes else None,
         "fields": _summarize_fields(fields) if fields else None,
     }
 
@@ -72,9 +73,17 @@ def _validate(
     return {
         "kind": "cross-validation",
         "notes": _note("Not measured, because they have a single phrase", result.single),
-        "intents": summarize_intents(result.outcomes),
+        "intents": _summarize(result.outcomes, snapshot),
         "fields": None,
     }
+
+
+def _summarize(outcomes: Sequence[IntentOutcome], snapshot: Snapshot | None) -> dict[str, Any]:
+    """The measures of intents; where users may speak several languages, of each language, too."""
+    measures = summarize_intents(outcomes)
+    if snapshot is None or len(live_settings.read(snapshot, LANGUAGES).value) < 2:
+        return measures
+    return {**measures, "languages": summarize_languages(outcomes, list_own_languages(snapshot))}
 
 
 def _list_phrases(snapshot: Snapshot) -> Sequence[rows.Classifier]:

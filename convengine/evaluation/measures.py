@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from convengine.engine.understanding.phrases.terms import detect_languages
 from convengine.evaluation.intents import IntentDecision
 
 #: The precision at which the recall is told besides that of the decisions.
@@ -72,6 +73,26 @@ def summarize_intents(outcomes: Sequence[IntentOutcome]) -> dict[str, Any]:
         "confusions": _list_confusions(outcomes),
         "undecided": _list_undecided(outcomes),
     }
+
+
+def summarize_languages(outcomes: Sequence[IntentOutcome], languages: Sequence[str]) -> list[dict[str, Any]]:
+    """The messages that mean an intent, by language. Left out are those that could be in several languages."""
+    counts: dict[str, Counter[str]] = {language: Counter() for language in languages}
+    for outcome in outcomes:
+        detected = detect_languages(outcome.message, languages) if outcome.intent else ()
+        if len(detected) == 1:
+            result = "right" if outcome.is_right else "asked" if outcome.decision.is_question else "wrong"
+            counts[detected[0].tables.name].update(("messages", result))
+    return [
+        {
+            "language": language,
+            "messages": own["messages"],
+            "right": own["right"],
+            "asked": own["asked"],
+            "recall": _share(own["right"], own["messages"]),
+        }
+        for language, own in counts.items()
+    ]
 
 
 def _average(intents: Sequence[Mapping[str, Any]], weights: Sequence[int]) -> dict[str, float | None]:

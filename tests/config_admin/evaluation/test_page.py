@@ -13,6 +13,7 @@ from config_admin.evaluation import page
 from config_admin.evaluation.models import CeEvaluation
 from config_admin.evaluation.runs import evaluations
 from config_admin.tables.classifier import CeIntentClassifier
+from config_admin.tables.config import CeConfig
 from convengine.evaluation.labelled import LabelledMessage
 from tests.config_admin.evaluation.test_runs import desk, evaluate
 
@@ -100,6 +101,18 @@ def test_a_confusion_links_to_both_phrases(admin: Client) -> None:
     assert text.index('<h2 id="confusions-title"') < text.index(confused) < text.index(cause)
     assert text.index(cause) < text.index("Which intents are confused")
     assert 'aria-label="Fees, taken for Hours: 1"' in text
+
+
+def test_each_language_of_the_workspace_is_measured(admin: Client) -> None:
+    assert "By language" not in read(admin, f"{ADDRESS}{evaluate().pk}/")
+    CeConfig.objects.create(config_type="Session", config_key="LANGUAGES", config_value="en-GB, de-DE, es-ES")
+    messages = LabelledMessage("wann habt ihr geöffnet", "HOURS"), LabelledMessage("when do you open", "HOURS")
+    text = read(admin, f"{ADDRESS}{evaluate(*messages).pk}/")
+
+    assert "By language" in text
+    assert re.search(r"German</th><td>1</td>", text)
+    assert re.search(r"English</th><td>1</td><td>1</td><td>0</td><td[^>]*>100.0 %</td>", text)
+    assert re.search(r"Spanish</th><td>0</td><td>0</td><td>0</td><td[^>]*>–</td>", text)
 
 
 def test_a_pair_shows_its_messages_alone(admin: Client) -> None:
