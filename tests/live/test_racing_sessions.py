@@ -176,6 +176,8 @@ def test_a_killed_worker_frees_its_conversation_within_the_lease_time(model_desk
     with model_server(Says("No fees.", seconds=60)) as model, ThreadPoolExecutor(1) as pool:
         (one, other), talk = model_desk(model), Talk(make_key(), str(uuid.uuid4()))
         talk.say(one.port, "hours")
+        # Its first turn loads what later ones have.
+        Talk(talk.secret).say(other.port, "hours")
 
         lost = pool.submit(talk.say, one.port, "fees")
         until(model, 1)
