@@ -17,16 +17,18 @@ from tests.builders import make_response as answer
 
 ROOM = Path(room.__file__).parent
 READER = "understanding"
-STORED, GIVEN, PATTERN, BLANK, READ = (
+STORED, GIVEN, PATTERN, BLANK, READ, LANGUAGE = (
     "it is stored, shown, redacted, or compared with itself",
     "it is given to a model, a prompt or a task",
     "it is matched by what an author or the deployment wrote: phrases, patterns, commands, rules",
     "only whether something was said",
     "it is handed to the reader, or quoted by the reader's positions",
+    "its language is detected, before it is read in that language",
 )
 #: Every module that has the user's text, with what it does with it.
 ALLOWED = {
     "dialogue/classify.py": PATTERN,
+    "dialogue/language.py": LANGUAGE,
     "documents/cards.py": PATTERN,
     "forms/message.py": READ,
     "forms/single_field.py": READ,
