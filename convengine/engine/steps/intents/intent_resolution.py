@@ -125,11 +125,8 @@ def resolve_intent(session: Session, turn: Turn) -> Session:
         intentLocked=session.intent_locked,
         intentLockReason=session.intent_lock_reason,
     )
-    if session.reset_only:
-        return _audit_no_change(session, turn, "reset_only")
-    if session.digression is not None:
-        # The message only asked for a language.
-        return _audit_no_change(session, turn, "LANGUAGE")
+    if session.reset_only or session.digression is not None:  # It only asked for a reset, or for a language.
+        return _audit_no_change(session, turn, "reset_only" if session.reset_only else "LANGUAGE")
     if turn.request.resolved and session.dialogue.message_intent in _ENDS_SESSION:
         # Accepting a result or giving up a task has no other intent.
         return _audit_no_change(session, turn, "session_ends")
