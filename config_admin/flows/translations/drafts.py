@@ -11,7 +11,7 @@ from convengine.server import wiring
 
 _SYSTEM = (
     "You translate the texts of a chat bot from {first} into {language}. Answer with a JSON object that has the "
-    "same keys. Keep what stands in double braces, Markdown and line breaks as they are. Address users politely."
+    "same keys. Do not change text in double braces, Markdown or line breaks. Address users politely."
 )
 
 

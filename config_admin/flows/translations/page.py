@@ -69,7 +69,8 @@ def languages(request: HttpRequest) -> HttpResponse:
         return _render(request, request.GET)
     language = request.POST.get("language", "")
     if _find_chosen(list_locales(get_editor_context(request).snapshot), language) != language:
-        return _render(request, request.POST, f"{language or 'No language'} is none of the languages of this page.")
+        problem = f"This workspace has no translations into “{language}”. Choose a language of the list."
+        return _render(request, request.POST, problem)
     if "_upload" in request.POST:
         upload = UploadForm(request.POST, request.FILES)
         if not upload.is_valid():

@@ -199,7 +199,7 @@ def test_a_file_from_before_a_change_leaves_its_texts_marked(ben: Client, addres
 
 
 def test_no_other_language_stands_for_one_that_is_not_there(ben: Client, address: str) -> None:
-    assert "fr is none of the languages" in ben.post(address, {"language": "fr", "text:a": "b"}).content.decode()
+    assert "no translations into “fr”" in ben.post(address, {"language": "fr", "text:a": "b"}).content.decode()
     assert 'value="de" selected' in ben.get(address, {"language": "de-DE"}).content.decode()
 
 
