@@ -74,7 +74,7 @@ def read_file(name: str, data: bytes, language: str) -> dict[str, Translation]:
     """
     if len(data) > MAX_BYTES:
         raise FileRefused(name, f"is larger than {MAX_BYTES // 1024 // 1024} MB. Split it into several files.")
-    is_xliff, name = Path(name).suffix.lower() in (".xlf", ".xliff", ".xml"), f"{name}:"
+    is_xliff = Path(name).suffix.lower() in (".xlf", ".xliff", ".xml")
     texts = (_read_xliff if is_xliff else _read_csv)(name, data, language)
     if len(texts) > MAX_TEXTS:
         raise FileRefused(name, f"has more than {MAX_TEXTS:,} texts. Split it into several files.")
@@ -85,7 +85,7 @@ def _read_csv(name: str, data: bytes, language: str) -> dict[str, Translation]:
     try:
         lines = [cells for _, cells in read_table(decode(data), (",", ";", "\t")) if any(cells)]
     except Unreadable as error:
-        raise FileRefused(name, error.problem) from None
+        raise FileRefused(f"{name}:", error.problem) from None
     head = [cell.strip().lower() for cell in lines[0]] if lines else []
     if not {_KEY, _TEXT, language} <= {*head}:
         raise FileRefused(name, f"has no columns {_KEY}, {_TEXT} and {language}. Export a file here and fill it in.")
