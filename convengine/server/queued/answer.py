@@ -15,7 +15,7 @@ import structlog
 from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
-from convengine.engine.errors import ConvEngineError, MessageAbandoned, TurnConflict, TurnInterrupted
+from convengine.engine.errors import ConvEngineError, MessageAbandoned, TurnInterrupted
 from convengine.engine.pipeline.engine import InternalError
 from convengine.engine.tools.fault import ToolFault
 from convengine.engine.turn.job import Counts, Every, Job
@@ -39,8 +39,6 @@ _AT_ONCE = 8
 _places = threading.BoundedSemaphore(_AT_ONCE)
 #: After this, the message of a process that died is taken by another one, as after a lease.
 _CLAIM = timedelta(seconds=15)
-#: A newer message took the place of this one.
-_OVERTAKEN = (TurnInterrupted, TurnConflict)
 #: In a stored request: the answer to a message that the engine does not read.
 FIXED_ANSWER = "fixed_answer"
 
@@ -91,9 +89,9 @@ def _take_turn(row: CeQueuedMessage) -> tuple[dict[str, Any], ConvEngineError | 
 
 
 def _may_pass(row: CeQueuedMessage, error: ConvEngineError) -> bool:
-    """True for an error that another attempt may not have."""
+    """True for an error that another attempt may not have. After an interruption, a newer message has the answer."""
     is_passing = error.recoverable or isinstance(error, InternalError)
-    return is_passing and not isinstance(error, _OVERTAKEN) and row.attempts + 1 < row.most_attempts
+    return is_passing and not isinstance(error, TurnInterrupted) and row.attempts + 1 < row.most_attempts
 
 
 def store_failure(row: CeQueuedMessage, error: ConvEngineError, body: Mapping[str, Any] = MappingProxyType({})) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from django.db.models import F
 
-from convengine.engine.errors import ConvEngineError, ConversationPersistFailed
+from convengine.engine.errors import ConvEngineError, ConversationPersistFailed, TurnConflict
 from convengine.engine.pipeline.engine import Engine
 from convengine.server.api.models import CeApiKey
 from convengine.server.database.sql import database_time
@@ -234,6 +234,22 @@ def test_a_turn_that_failed_for_now_is_tried_again_and_tells_its_error_at_the_en
         False,
         "LLM_TIMEOUT",
     )
+
+
+def test_a_message_whose_process_lost_its_place_is_answered_by_the_next_one(
+    caller: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lose_place(*args: Any, **kwargs: Any) -> Any:
+        raise TurnConflict
+
+    url = send(caller, "hours").json()["turnUrl"]
+    with monkeypatch.context() as slow:
+        slow.setattr(answer, "take_turn", lose_place)
+        answer_all()
+    CeQueuedMessage.objects.update(next_attempt_at=F("created_at"))
+    answer_all()
+
+    assert read(caller, url).json()["status"] == "ANSWERED"
 
 
 def test_a_failed_message_is_tried_anew_when_it_is_sent_again(caller: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
