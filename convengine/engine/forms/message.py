@@ -257,7 +257,8 @@ def _is_phrase(session: Session, turn: Turn) -> bool:
 @once_per_moment
 def is_same_phrase(session: Session, turn: Turn) -> bool:
     """True when the message is a phrase of an intent, so that nothing that is only likely counts against it."""
-    return bool(find_same_phrases(turn.snapshot, session.user_text))
+    text = session.user_text
+    return turn.memo.get(("same phrase", text), lambda: bool(find_same_phrases(turn.snapshot, text)))
 
 
 @once_per_moment

@@ -9,7 +9,7 @@ from typing import Protocol
 from convengine.engine.cached_property import cached_property
 
 #: No more characters and words of a message are read: what is longer is a letter, and no answer.
-MOST_CHARS, MOST_WORDS = 1000, 250
+MOST_CHARS, MOST_WORDS = 1000, 200
 #: The maximum number of words of a message that are mended, and the length of the shortest such word.
 _MOST_MENDED, _SHORTEST_MENDED = 40, 3
 #: The length of the shortest word of a compound.
