@@ -12,7 +12,7 @@ from convengine.engine.clarification.stages import (
     RESOLVE_RESPONSE_LLM_INPUT,
     RESOLVE_RESPONSE_LLM_OUTPUT,
 )
-from convengine.engine.forms.asking import find_form_language, get_texts
+from convengine.engine.forms.asking import find_form_language, get_texts, quote_sentence
 from convengine.engine.forms.single_field import choose_option
 from convengine.engine.forms.user_answer import says_only
 from convengine.engine.prompts.fill import ask_for_text
@@ -66,7 +66,7 @@ _STAGES = (RESOLVE_RESPONSE_LLM_INPUT, RESOLVE_RESPONSE_LLM_OUTPUT, RESOLVE_RESP
 def build_question(session: Session, turn: Turn, names: Sequence[str]) -> str:
     """The built question in the language of the conversation: "Do you mean A or B?"."""
     texts = get_texts(find_form_language(session, turn))
-    names = [name.rstrip(" ?") for name in names]
+    names = [quote_sentence(name, texts) for name in names]
     listed = [*([", ".join(names[:-1])] if len(names) > 1 else []), names[-1]]
     return str(texts["candidates"]).format(candidates=f" {texts['or']} ".join(listed))
 

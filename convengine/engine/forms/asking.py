@@ -23,6 +23,8 @@ from convengine.json_value import Json
 ASK, ASK_AGAIN, INVALID, DONE = "x-ask", "x-ask-again", "x-invalid", "x-done"
 #: The input param by which a caller names the language of a conversation.
 _LOCALE_PARAM = "locale"
+#: Signs around a question or an order.
+_SENTENCE_SIGNS = " ?!¿¡"
 #: Kinds of values that are chosen, not owned: "Which day?"
 _WHICH = (Kind.DATE, Kind.TIME, Kind.DATE_TIME, Kind.DURATION)
 
@@ -72,6 +74,12 @@ def read_text_setting(session: Session, turn: Turn, setting: Setting[str]) -> st
     if text != setting.default:
         return text
     return str(get_texts(find_form_language(session, turn))["settings"].get(setting.name, text))
+
+
+def quote_sentence(name: str, texts: Mapping[str, Any]) -> str:
+    """A name as it stands in a default text: in quotation marks where it is a sentence, such as a question."""
+    plain = name.strip(_SENTENCE_SIGNS)
+    return plain if plain == name.strip() else str(texts["quoted"]).format(name=plain)
 
 
 def get_texts(language: str) -> Mapping[str, Any]:

@@ -275,7 +275,7 @@ def _leave_unresolved(agent_result: AgentResult, turn: Turn, classification: Cla
         return _audit_question(collision.ask_user(session, turn, classification.hits), turn)
     if code(session.state) == INTENT_COLLISION:
         is_other = has_better_sections(session, turn, classification.best_score)
-        is_other = is_other or says_only(session, turn, MoveKind.NEGATE)
+        is_other = is_other or says_only(session, turn, MoveKind.NEGATE, MoveKind.LEAVE, MoveKind.PERSON)
         if not is_other and (repeated := collision.repeat_question(session)):
             return _audit_question(repeated, turn)
         return _end_unresolved(session, turn, "NO_RESOLVER_MATCHED")

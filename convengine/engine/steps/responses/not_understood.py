@@ -7,18 +7,20 @@ nobody understood, a person is offered.
 
 from collections.abc import Mapping
 
-from convengine.engine.forms.asking import find_form_language, get_texts
+from convengine.engine.forms.asking import find_form_language, get_texts, quote_sentence
 from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import begins_something, find_ended_schema
-from convengine.engine.forms.settings import MAX_MISSES
+from convengine.engine.forms.settings import HAND_OVER_TEXT, MAX_MISSES
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.llm.faults import ModelFault
+from convengine.engine.prompts.render import render_lenient
+from convengine.engine.prompts.variables import build_variables
 from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
 from convengine.engine.text.compare import blank, code
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision, ResponseType, RoutingDecision
 from convengine.engine.turn.owned_params import DialogueParams
-from convengine.engine.turn.rows import Response
+from convengine.engine.turn.rows import OutputSchema, Response
 from convengine.engine.turn.scope import HAND_OVER, is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -119,7 +121,7 @@ def write_small_talk(session: Session, turn: Turn) -> str | None:
         key = "reply_yes"
     else:
         return None
-    return str(get_texts(_find_language(session, turn))[key])
+    return str(get_texts(_find_language(session, turn, find_ended_schema(session, turn)))[key])
 
 
 def note_small_talk(session: Session, turn: Turn) -> Session:
@@ -136,22 +138,33 @@ def note_small_talk(session: Session, turn: Turn) -> Session:
 
 def write_help(session: Session, turn: Turn) -> str:
     """The answer to "help", or to a message that nobody understood: what can be asked for, tasks before questions."""
-    texts = get_texts(_find_language(session, turn))
+    if says(session, turn, MoveKind.PERSON):
+        return write_hand_over(session, turn, find_ended_schema(session, turn))
+    texts = get_texts(_find_language(session, turn, find_ended_schema(session, turn)))
     intents = sorted(turn.snapshot.allowed_intents, key=lambda intent: intent.returns)
     # Small talk has no display name. Without any, all are named.
     names = [each.name for each in intents if not blank(each.display_name)] or [each.name for each in intents]
-    offers = ", ".join(names[:_MOST_OFFERS]) + (f" {texts['more']}" if len(names) > _MOST_OFFERS else "")
+    more = f" {texts['more']}" if len(names) > _MOST_OFFERS else ""
+    offers = ", ".join(quote_sentence(name, texts) for name in names[:_MOST_OFFERS]) + more
     if says_only(session, turn, MoveKind.HELP):
         return str(texts["help_with"].replace("{intents}", offers) if offers else texts["reply_greeting"])
     listed = [texts["offers"].replace("{intents}", offers)] if offers else []
-    return " ".join([texts["not_understood"], texts["other_words"], *listed])
+    # A refusal was understood.
+    excuse = [] if says_only(session, turn, MoveKind.NEGATE, MoveKind.LEAVE) else [texts["not_understood"]]
+    return " ".join([*excuse, texts["other_words"], *listed])
+
+
+def write_hand_over(session: Session, turn: Turn, row: OutputSchema | None) -> str:
+    """The text of a hand-over without a row of answers: the setting's, else the one of the language of the form."""
+    template = turn.config(session, HAND_OVER_TEXT)
+    text = render_lenient(template, build_variables(session, turn)).text if template else ""
+    return text or str(get_texts(_find_language(session, turn, row))["hand_over"])
 
 
 def write_not_understood(session: Session, turn: Turn) -> str:
     """The answer to a message after an end that nobody understood, where no row answers."""
-    return str(get_texts(_find_language(session, turn))["not_understood"])
+    return str(get_texts(_find_language(session, turn, find_ended_schema(session, turn)))["not_understood"])
 
 
-def _find_language(session: Session, turn: Turn) -> str:
-    row = find_ended_schema(session, turn)
+def _find_language(session: Session, turn: Turn, row: OutputSchema | None) -> str:
     return find_form_language(session, turn, get_form(turn.snapshot, row) if row else None)

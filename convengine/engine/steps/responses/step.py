@@ -12,8 +12,7 @@ from convengine.engine.dialogue.hand_over import (
     pass_to_person,
 )
 from convengine.engine.errors import ResponseMappingNotFound
-from convengine.engine.forms.asking import find_form_language, get_texts, read_text_setting
-from convengine.engine.forms.form import get_form
+from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.life import (
     awaits_confirmation,
     find_ended_schema,
@@ -27,8 +26,6 @@ from convengine.engine.forms.session_form import FACT_FIELDS
 from convengine.engine.forms.settings import HAND_OVER_TEXT
 from convengine.engine.forms.user_answer import says
 from convengine.engine.pipeline.step import Continue, Step
-from convengine.engine.prompts.render import render_lenient
-from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.choice import RowChoice, choose_exact_response, choose_response
 from convengine.engine.state_graph.allowed_moves import apply_override
 from convengine.engine.steps.responses.digression import (
@@ -49,6 +46,7 @@ from convengine.engine.steps.responses.not_understood import (
     note_small_talk,
     offer_hand_over,
     offers_hand_over,
+    write_hand_over,
     write_not_understood,
     write_small_talk,
 )
@@ -69,7 +67,7 @@ from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DecisionKind
 from convengine.engine.turn.facts import audit_transformed, collect_schema_values
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload, to_document
-from convengine.engine.turn.rows import OutputSchema, Response
+from convengine.engine.turn.rows import Response
 from convengine.engine.turn.scope import (
     HAND_OVER,
     INTENT_COLLISION,
@@ -158,7 +156,7 @@ def _answer_by_row(session: Session, turn: Turn) -> Session:
         session = ask_again(session, turn, choice.winner) if special_state == NOT_UNDERSTOOD else session
         return _answer_by(special, session, turn, session.intent, special_state)
     if special_state == HAND_OVER:
-        return _override(session, turn, _write_hand_over(session, turn, asking_row), HAND_OVER)
+        return _override(session, turn, write_hand_over(session, turn, asking_row), HAND_OVER)
     if ended and special_state == NOT_UNDERSTOOD:
         choice = choose_response(turn.snapshot, UNKNOWN, UNKNOWN)
         if choice.winner is None:
@@ -319,14 +317,6 @@ def _hand_over(session: Session, turn: Turn) -> Session | None:
     if disabled := snapshot.disabled_hand_over_intents:
         turn.audit(session, HAND_OVER_DISABLED, intents=sorted(disabled))
     return None
-
-
-def _write_hand_over(session: Session, turn: Turn, row: OutputSchema | None) -> str:
-    """The text of a hand-over without a row of answers: the setting's, else the one of the language of the form."""
-    template = turn.config(session, HAND_OVER_TEXT)
-    text = render_lenient(template, build_variables(session, turn)).text if template else ""
-    form = get_form(turn.snapshot, row) if row else None
-    return text or str(get_texts(find_form_language(session, turn, form))["hand_over"])
 
 
 def _answer_without_row(session: Session, turn: Turn) -> Session:

@@ -26,6 +26,8 @@ Slots = Mapping[str, Json]
 Days = tuple[date, ...] | Resolved | None
 #: The number of weeks, and of months, in which a day without its month or year is looked for.
 _WEEKS, _MONTHS = 3, 13
+#: The number of days within which a day with its weekday is looked for.
+NEAR = 62
 #: Of a year with two digits in the past, nobody is older.
 _LONGEST_LIFE = 95
 _NO_BOUNDS = DateBounds()
@@ -294,8 +296,10 @@ def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
     chosen = tuple(days) if has_year else context.choose(days)
     if (weekday := slots.get("weekday")) is None:
         return chosen
-    fitting = tuple(candidate for candidate in chosen if candidate.weekday() == weekday)
-    return fitting or _refuse_weekday(weekday, chosen[0])
+    # A day that is over is no error of its weekday.
+    near = (candidate for candidate in days if abs((candidate - context.today).days) <= NEAR)
+    fitting = (tuple(day for day in among if day.weekday() == weekday) for among in (chosen, near))
+    return next(filter(None, fitting), None) or _refuse_weekday(weekday, chosen[0])
 
 
 def _find_year(slots: Slots, context: DayContext) -> int | None:

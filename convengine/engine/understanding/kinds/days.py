@@ -11,7 +11,7 @@ from convengine.engine.understanding.field import FieldSpec
 from convengine.engine.understanding.grammar import Chart, GrammarPhrase
 from convengine.engine.understanding.kinds.clock_phrases import list_starts, read_times
 from convengine.engine.understanding.kinds.day_arithmetic import DateBounds, read_date_bound
-from convengine.engine.understanding.kinds.day_phrases import DAY_NUMBERS, YEARS, DayContext, read_days
+from convengine.engine.understanding.kinds.day_phrases import DAY_NUMBERS, NEAR, YEARS, DayContext, read_days
 from convengine.engine.understanding.kinds.find import find_phrases, is_range, starts_inside_number
 from convengine.engine.understanding.kinds.zones import find_zone, move_start, split_zoned
 from convengine.engine.understanding.language import (
@@ -35,8 +35,8 @@ _FAR = 5
 _TOLD = "told"
 #: The slot with the phrase of the first of two days.
 SINCE = "since"
-#: The number of days within which a day with its weekday is looked for.
-_NEAR = 62
+#: A day without a year that is further ahead was over less than a month ago.
+_ALMOST_A_YEAR = 365 - 31
 
 
 def make_context(spec: FieldSpec, situation: Situation) -> DayContext:
@@ -237,10 +237,18 @@ def _add_short_year(chart: Chart, span: Span) -> Span:
 
 
 def _is_far(phrase: GrammarPhrase, days: tuple[date, ...] | Resolved, context: DayContext) -> bool:
-    """True where only a far day has the weekday that is said: is "Friday the 5th" one of next year, or an error?"""
-    if not isinstance(days, tuple) or phrase.means != "day_only" or "weekday" not in phrase.slots:
+    """True where only a far day has the weekday that is said, and for a day without a year that was over just now.
+
+    It may be one of next year, or an error.
+    """
+    if not isinstance(days, tuple):
         return False
-    return abs((days[0] - context.today).days) > _NEAR
+    if phrase.means == "day_only":
+        return "weekday" in phrase.slots and abs((days[0] - context.today).days) > NEAR
+    near = [day for day in (context.today, context.earlier, context.held) if day]
+    is_late = all((days[0] - day).days > _ALMOST_A_YEAR for day in near)
+    is_over = days[0] < context.today and not context.is_past
+    return (is_late or is_over) and phrase.means in _NAMING_MONTH and phrase.slots.keys().isdisjoint(YEARS)
 
 
 def _looks_back(phrase: GrammarPhrase) -> bool:

@@ -55,12 +55,12 @@ def test_without_a_model_the_stored_question_is_asked() -> None:
     assert stages(turn) == ["INTENT_COLLISION_DETECTED", "INTENT_COLLISION_RESOLVED"]
 
 
-def test_a_name_that_is_a_question_ends_with_one_mark() -> None:
+def test_a_name_that_is_a_question_stands_in_quotation_marks() -> None:
     hours = make_intent("HOURS", display_name="When do you open?")
 
     _, text, _, _ = ask(rows=(hours,), input_params={"intent_top3": [{"intent": "HOURS", "confidence": 0.6}]})
 
-    assert text == "Do you mean When do you open?"
+    assert text == "Do you mean “When do you open”?"
 
 
 @pytest.mark.parametrize(

@@ -386,6 +386,13 @@ def test_a_reply_that_says_nothing_is_asked_once_more_and_then_let_go() -> None:
     assert (twice.intent, twice.state, twice.clarification) == ("UNKNOWN", "UNKNOWN", None)
 
 
+@pytest.mark.parametrize("reply", ["no", "never mind", "Can I talk to a person?"])
+def test_a_question_is_let_go_at_once_by_whoever_wants_nothing_of_it(reply: str) -> None:
+    session, _ = run(reply, *ORDER_OR_BILLING, state="INTENT_COLLISION", clarification=ask_between_orders())
+
+    assert (session.intent, session.state, session.clarification) == ("UNKNOWN", "UNKNOWN", None)
+
+
 def test_a_question_that_was_let_go_leaves_no_intent_of_before_with_a_state_that_fits_no_row() -> None:
     again = Clarification("Q", "CLASSIFIER", ask_between_orders().options, from_previous_turn=True, asks=2)
 
