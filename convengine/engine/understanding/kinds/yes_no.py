@@ -60,9 +60,10 @@ def _fold(word: str, grammar: Grammar) -> str:
 def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], field: str) -> Span | None:
     """The name of a field that begins at a word, with what is said of it. Returns None if none begins there.
 
-    So it does behind a number, which counts it.
+    So it does behind a number, which counts it, unless that is an article, too.
     """
-    if keys[at] not in name or (at and chart.match("number_value", at - 1)):
+    is_counted = bool(at) and bool(chart.match("number_value", at - 1)) and not chart.match("article", at - 1)
+    if keys[at] not in name or is_counted:
         return None
     end = next((end for end in range(at + len(name), at + _LONGEST + 1) if name <= set(keys[at:end])), 0)
     if not end:
@@ -80,13 +81,21 @@ def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], fiel
 
 
 def _find_denial_behind(chart: Chart, at: int) -> int:
-    """Where a denial ends that stands behind a name and ends the clause: "swimming she can do not yet"; 0 for none."""
-    start = at
-    while start < len(chart.words) and start - at <= _LONGEST and chart.match("filler", start):
-        start += 1
-    match = chart.match_longest("denial", start) if start < len(chart.words) else None
-    is_last = match is not None and (match.end == len(chart.words) or chart.words[match.end].is_sign)
-    return match.end if match is not None and is_last else 0
+    """Where a denial ends that is all that stands behind a name: "swimming she can do not yet", "a cot is not needed".
+
+    Returns 0 if there is none.
+    """
+    denied = _skip(chart, at, "filler")
+    match = chart.match_longest("denial", denied) if denied < len(chart.words) else None
+    end = _skip(chart, match.end, "filler", "feature") if match else 0
+    ends = end == len(chart.words) or chart.words[end].is_sign or chart.match("joint", end)
+    return end if ends else 0
+
+
+def _skip(chart: Chart, at: int, *classes: str) -> int:
+    """The word behind a few of these classes."""
+    last = min(at + _LONGEST, len(chart.words))
+    return next((index for index in range(at, last) if not any(chart.match(name, index) for name in classes)), last)
 
 
 def _find_before(chart: Chart, at: int, class_name: str) -> int | None:
