@@ -198,11 +198,12 @@ def test_a_new_project_passes_its_tests_and_serves(installation: Installation, t
     assert installation.list_files() == before
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "options",
     [
-        pytest.param(["clinic", "--empty"], marks=pytest.mark.nightly),
-        pytest.param(["clinic", "--folder", "elsewhere"], marks=pytest.mark.nightly),
+        ["clinic", "--empty"],
+        ["clinic", "--folder", "elsewhere"],
         ["my-Clinic", "--empty", "--folder", "elsewhere"],
     ],
     ids=" ".join,

@@ -48,7 +48,7 @@ def read_apart(data: bytes, read: Callable[P, T], *arguments: P.args, **options:
     settings = "" if read.__module__.startswith(f"{__package__}.") else os.environ.get("DJANGO_SETTINGS_MODULE", "")
     path = os.pathsep.join([_ROOT, *filter(None, sys.path)])
     environment = {**os.environ, "DJANGO_SETTINGS_MODULE": settings, "PYTHONPATH": path}
-    command = [sys.executable, "-c", f"from {__name__} import answer; answer()"]
+    command = [sys.executable, "-c", f"from {__name__} import answer; answer({SECONDS}, {MEMORY})"]
     with _places:
         try:
             done = subprocess.run(  # noqa: S603 - this program itself
@@ -80,15 +80,18 @@ def _is_small(data: bytes) -> bool:
         return True
 
 
-def answer() -> None:
-    """The process that reads: the call comes in, and its error or its result goes out."""
+def answer(seconds: int, memory: int) -> None:
+    """The process that reads: the call comes in, and its error or its result goes out.
+
+    `seconds` of processor time, and `memory` in bytes, are the most that it takes.
+    """
     output = sys.stdout.buffer
     sys.stdout = sys.stderr
     # A system without these limits still has that of the caller, who waits no longer than its patience.
     with suppress(OSError, ValueError):
         os.nice(10)
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS + 1))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     outcome: tuple[Exception | None, Any]
     try:
         if os.environ.get("DJANGO_SETTINGS_MODULE"):

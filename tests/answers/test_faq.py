@@ -31,8 +31,8 @@ HARD = ("car_sharing", "garden_centre", "hotel", "instruments", "insurer", "inte
     ("names", "least_right", "least_precise"),
     [
         pytest.param(JUDGES, 0.68, 0.8, id="judges"),
-        pytest.param(CHOSEN_ON, 0.68, 0.85, id="chosen on", marks=pytest.mark.long),
-        pytest.param(HARD, 0.6, 0.8, id="hard", marks=pytest.mark.long),
+        pytest.param(CHOSEN_ON, 0.68, 0.85, id="chosen on", marks=pytest.mark.nightly),
+        pytest.param(HARD, 0.6, 0.8, id="hard", marks=pytest.mark.nightly),
     ],
 )
 def test_most_customers_see_their_answer_among_what_is_shown(
@@ -51,7 +51,7 @@ def test_most_customers_see_their_answer_among_what_is_shown(
 
 
 @pytest.mark.parametrize(
-    ("questions", "least_right"), [("plain", 0.6), pytest.param("in_other_words", 0.5, marks=pytest.mark.long)]
+    ("questions", "least_right"), [("plain", 0.6), pytest.param("in_other_words", 0.5, marks=pytest.mark.nightly)]
 )
 def test_readers_see_the_section_that_answers_among_three(questions: str, least_right: float) -> None:
     outcomes = [

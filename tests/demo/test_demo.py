@@ -72,6 +72,7 @@ def test_it_says_what_it_does_and_how_long_that_takes(demo: Demo) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_a_start_that_is_killed_in_the_sample_week_goes_on_with_it(tmp_path: Path) -> None:
     database_file = tmp_path / "convengine.sqlite3"
     copy_migrated(database_file)

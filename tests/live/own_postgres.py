@@ -71,10 +71,10 @@ def start_cluster() -> Iterator[Cluster]:
 
 @contextmanager
 def serve_demonstration(cluster: Cluster, folder: Path) -> Iterator[tuple[Server, str]]:
-    """`serve` with the demonstration's configuration on that database, and a key."""
+    """`serve` with the demonstration's configuration on that database, without its sample week, and a key."""
     port = free_port()
     environment = {**os.environ, "DATABASE_URL": cluster.url, "CE_VAR_DIR": str(folder), "CE_JOB_TICK_SECONDS": "1"}
-    prepare = [sys.executable, "manage.py", "demo", "--no-serve", "--port", str(port)]
+    prepare = [sys.executable, "manage.py", "demo", "--no-serve", "--no-week", "--port", str(port)]
     subprocess.run(prepare, env=environment, cwd=ROOT, check=True, capture_output=True)
     secret = json.loads((folder / "demo.json").read_text())["api_key"]
     command = [sys.executable, "manage.py", "serve", "--port", str(port), "--workers", "1", "--streams-port", "0"]

@@ -184,7 +184,7 @@ def server(doomed: Callable[..., Server], effects: Path) -> Server:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("kills", [32, pytest.param(100, marks=pytest.mark.nightly)])
+@pytest.mark.parametrize("kills", [12, pytest.param(100, marks=pytest.mark.nightly)])
 def test_a_task_whose_server_is_killed_runs_once_at_most_and_is_never_lost_in_silence(
     server: Server, effects: Path, tmp_path: Path, admin_client: Client, kills: int
 ) -> None:

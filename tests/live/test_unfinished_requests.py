@@ -18,7 +18,6 @@ from tests.live.processes import ROOT, Server
 from tests.pace import allow
 from tests.worlds import create_help_desk
 
-pytestmark = pytest.mark.long
 Servers = Callable[..., list[Server]]
 #: Seconds in which nothing is judged by its ratio: the first turns, of a new server and beside attackers who connect.
 BEGIN = 2.0
@@ -46,15 +45,10 @@ def memory_mb(server: Server) -> float:
     return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS")) / 1024
 
 
-#: One kind in CI; the others, and many attackers, in `make test-nightly`.
-@pytest.mark.parametrize(
-    ("kind", "count"),
-    [
-        (kind, count) if (kind, count) == ("silent", 40) else pytest.param(kind, count, marks=pytest.mark.nightly)
-        for kind in KINDS
-        for count in (40, 1000)
-    ],
-)
+@pytest.mark.long
+@pytest.mark.nightly
+@pytest.mark.parametrize("count", [40, 1000])
+@pytest.mark.parametrize("kind", KINDS)
 def test_requests_that_never_end_cost_ordinary_turns_nothing(
     servers: Servers, kind: str, count: int, capsys: pytest.CaptureFixture[str]
 ) -> None:

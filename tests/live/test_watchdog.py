@@ -82,7 +82,9 @@ def call_until(done: Callable[[], bool], port: int, secret: str) -> list[float]:
 
 
 #: Messages that wait have a turn that only loops, too, and so has the page of health.
-@pytest.mark.parametrize("way", [pytest.param("loops", marks=pytest.mark.nightly), "swallows", "matches", "sleeps"])
+@pytest.mark.parametrize(
+    "way", ["matches", *(pytest.param(way, marks=pytest.mark.nightly) for way in ("loops", "swallows", "sleeps"))]
+)
 def test_a_turn_that_never_comes_back_is_ended_and_the_others_are_served(
     servers: Callable[..., list[Server]], talk: Talk, way: str
 ) -> None:
@@ -144,7 +146,7 @@ def installation(transactional_db: None) -> Iterator[Server]:
         server.end()
 
 
-@pytest.mark.parametrize("by", ["server", "worker"])
+@pytest.mark.parametrize("by", [pytest.param("server", marks=pytest.mark.nightly), "worker"])
 def test_a_queued_message_whose_turn_stands_fails_and_others_are_answered(
     request: pytest.FixtureRequest, servers: Callable[..., list[Server]], talk: Talk, by: str
 ) -> None:

@@ -24,6 +24,10 @@ _ONE_PORT = (
 )
 
 
+#: The ways that an installation uses.
+DEPLOYED = ("as in the image", "as in the chart")
+
+
 def list_ways() -> dict[str, tuple[Sequence[str], Sequence[int]]]:
     """By name, the arguments of the interpreter, where 8000 is the port, and the ports that are asked, from there.
 
@@ -71,7 +75,9 @@ def watch_async(url: str, secret: str, conversation_id: str) -> list[str]:
     return asyncio.run(read())
 
 
-@pytest.mark.parametrize("name", list_ways())
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in DEPLOYED else pytest.mark.nightly) for name in list_ways()]
+)
 def test_both_clients_watch_a_conversation(serve: Callable[[Sequence[str]], Server], name: str) -> None:
     create_help_desk()
     secret = make_key()
