@@ -1,6 +1,7 @@
 """The lease of a conversation, which is the right to run its next turn: acquire it and renew it.
 
-One statement acquires a free lease, and reads what the turn begins with. Only a turn that finds it held looks further.
+One statement acquires a free lease, or makes a conversation with its lease, and reads what the turn begins with. Only a
+turn that finds the lease held looks further.
 One background thread a process renews the leases of running turns.
 """
 
@@ -180,8 +181,12 @@ def acquire(request: TurnRequest, key: IdempotencyKey | None = None, opened_by: 
     ConversationNotFound (another workspace's, or client ids are off), ConversationClosed, IdempotencyKeyReused.
     """
     claim = LeaseClaim(str(uuid.uuid4()), request, key, opened_by)
-    _check_unanswered(claim)
-    return acquire_free(claim) or _acquire_contended(claim)
+    if request.new and request.channel == PLAIN_CHANNEL:
+        # The call named no conversation, so that only a retry may find one.
+        lease = _begin(claim) or acquire_free(claim)
+    else:
+        lease = acquire_free(claim) or (_begin(claim) if _may_begin(request) else None)
+    return lease or _acquire_contended(claim)
 
 
 def acquire_free(claim: LeaseClaim, ticket: int = LAST_TICKET) -> Lease | None:
@@ -193,6 +198,25 @@ def acquire_free(claim: LeaseClaim, ticket: int = LAST_TICKET) -> Lease | None:
     PostgreSQL reads the row as it is after waiting for its lock, but everything else as it was before. Comparing the
     version as read with the row's own refuses such a mixture, which could miss a whole turn.
     """
+    sql, request = dialect(), claim.request
+    params = [sql.uuid_param(request.conversation_id), request.workspace_id, ticket]
+    return _execute_claim(claim, params, is_new=False)
+
+
+def _begin(claim: LeaseClaim) -> Lease | None:
+    """Make the conversation, with its lease. Returns None if it exists, or if a call with the same key was answered."""
+    sql, request = dialect(), claim.request
+    identity = (request.workspace_id, request.channel, request.conversation_id, claim.opened_by)
+    params = [sql.uuid_param(request.conversation_id), *identity, prove_identity(request.conversation_id, *identity)]
+    return _execute_claim(claim, params, is_new=True)
+
+
+def _may_begin(request: TurnRequest) -> bool:
+    return request.new or live_settings.read(configuration().current(), ALLOW_CLIENT_CONVERSATION_IDS).value
+
+
+def _execute_claim(claim: LeaseClaim, params: Sequence[Any], *, is_new: bool) -> Lease | None:
+    """Execute one of the statements of `_acquire_sql`, with its own `params`."""
     sql, token, request = dialect(), uuid.uuid4(), claim.request
     snapshots = configuration()
     redaction = Redaction.of(snapshots.latest)
@@ -203,21 +227,13 @@ def acquire_free(claim: LeaseClaim, ticket: int = LAST_TICKET) -> Lease | None:
         "worker": _WORKER,
         **({"call": claim.key.call} if claim.key else {}),
     }
-    statement = _acquire_sql(
+    update, insert = _acquire_sql(
         sql, snapshots.head_sql, sql.now(), sql.now(lease_seconds()), sql.relax_durability(), claim.key is not None
     )
     limit = live_settings.read(snapshots.latest, HISTORY_MAX_TURNS).value
-    params = [
-        sql.uuid_param(token),
-        dumps(info),
-        sql.uuid_param(request.conversation_id),
-        request.workspace_id,
-        ticket,
-        *((claim.key.owner, claim.key.key) if claim.key else ()),
-        limit,
-    ]
+    key = (claim.key.owner, claim.key.key) if claim.key else ()
     with connection.cursor() as cursor:
-        cursor.execute(statement, params)
+        cursor.execute(insert if is_new else update, [sql.uuid_param(token), dumps(info), *params, *key, limit])
         row = cursor.fetchone()
     if row is None:
         return None
@@ -241,27 +257,21 @@ def acquire_free(claim: LeaseClaim, ticket: int = LAST_TICKET) -> Lease | None:
 
 
 @lru_cache(maxsize=64)
-def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_durability: str, with_key: bool) -> str:
-    """The statement that acquires a free lease; it is cached, because it is nearly always the same text.
+def _acquire_sql(
+    sql: Dialect, config_head: str, now: str, until: str, relax_durability: str, with_key: bool
+) -> tuple[str, str]:
+    """The statements that acquire a free lease, and that make a conversation with its lease.
 
-    `with_key`: no row is updated if a call with the same key was answered.
+    Cached, because they are nearly always the same texts. `with_key`: no row is written if a call with the same key was
+    answered.
     """
-    unanswered = f"AND NOT EXISTS (SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {now})"
+    answered = f"SELECT 1 FROM ce_idempotency WHERE api_key = %s AND key = %s AND expires_at > {now}"
+    unanswered = f"NOT EXISTS ({answered})" if with_key else "TRUE"
     may_reopen = f"COALESCE({sql.json_member('lifecycle_detail', 'by')}, '') <> '{CLOSED_BY_CALL}'"
     # A lease need not be on disk: the turn's commit writes it too, and a database crash ends the turn anyway.
-    info = sql.json_merge("turnNo", "last_turn_no + 1", "head", config_head, "startedAt", now)
-    return f"""
-        UPDATE ce_conversation
-           SET lease_token = %s, lease_expires_at = {until}, last_turn_no = last_turn_no + 1,
-               last_message_at = {now}, lease_info = {info}
-         WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
-           AND version = (SELECT r.version FROM ce_conversation r
-                           WHERE r.conversation_id = ce_conversation.conversation_id)
-           AND (lifecycle NOT IN {ENDED} OR (channel = '{PLAIN_CHANNEL}' AND {may_reopen}))
-           AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
-                            WHERE t.conversation_id = ce_conversation.conversation_id
-                              AND t.expires_at > {now} AND t.id < %s)
-           {unanswered if with_key else ""}
+    numbers = ("last_turn_no + 1", "1")
+    infos = [sql.json_merge("turnNo", number, "head", config_head, "startedAt", now) for number in numbers]
+    returning = f"""
         RETURNING {", ".join(_COLUMNS)},
                   chain_head, watched_until > {now}, last_turn_no, last_message_at, {config_head},
                   (SELECT CAST(h.config_version AS TEXT) || ' ' || COALESCE(CAST(h.facts AS TEXT), '{{}}')
@@ -271,6 +281,30 @@ def _acquire_sql(sql: Dialect, config_head: str, now: str, until: str, relax_dur
                   (SELECT {sql.json_pairs("p.user_input", "p.assistant_output")}
                      FROM ({select_past("ce_conversation.conversation_id", "ce_conversation.context_epoch")}) p),
                   {relax_durability}"""
+    update = f"""
+        UPDATE ce_conversation
+           SET lease_token = %s, lease_expires_at = {until}, last_turn_no = last_turn_no + 1,
+               last_message_at = {now}, lease_info = {infos[0]}
+         WHERE conversation_id = %s AND workspace_id = %s AND lease_token IS NULL
+           AND version = (SELECT r.version FROM ce_conversation r
+                           WHERE r.conversation_id = ce_conversation.conversation_id)
+           AND (lifecycle NOT IN {ENDED} OR (channel = '{PLAIN_CHANNEL}' AND {may_reopen}))
+           AND NOT EXISTS (SELECT 1 FROM ce_turn_ticket t
+                            WHERE t.conversation_id = ce_conversation.conversation_id
+                              AND t.expires_at > {now} AND t.id < %s)
+           AND {unanswered}{returning}"""
+    insert = f"""
+        INSERT INTO ce_conversation
+               (lease_token, lease_info, conversation_id, workspace_id, channel, remote_jid, opened_by, proof,
+                status, intent_code, state_code, context_json, input_params_json, created_at, updated_at, version,
+                last_turn_no, turn_count, context_epoch, lifecycle, lifecycle_detail, context_summary, preferences,
+                lease_expires_at, last_message_at)
+        SELECT %s, {infos[1]}, %s, %s, %s, %s, %s, %s,
+               'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {now}, {now}, 0,
+               1, 0, 0, 'RUNNING', '{{}}', '', '{{}}', {until}, {now}
+         WHERE {unanswered}
+            ON CONFLICT DO NOTHING{returning}"""
+    return update, insert
 
 
 def select_past(conversation: str, epoch: str) -> str:
@@ -291,16 +325,13 @@ def _read_conversation(conversation_id: str, columns: list[Any]) -> Conversation
 
 
 def _acquire_contended(claim: LeaseClaim) -> Lease:
-    """Acquire a lease that is not free: make a new conversation, recover a dead turn's lease, or wait for the lease.
+    """Acquire a lease that is not free: recover a dead turn's lease, or wait for the lease.
 
     Raises the errors of `acquire`.
     """
     request = claim.request
     _check_unanswered(claim)
-    if not _conversation_exists(request):
-        _insert_conversation(request, claim.opened_by)
-        if lease := acquire_free(claim):
-            return lease
+    _check_open(request)
     if recover_expired_lease(request.conversation_id) and (lease := acquire_free(claim)):
         return lease
     _check_unanswered(claim)
@@ -332,52 +363,18 @@ def _interrupt_other_turn(claim: LeaseClaim) -> None:
         interrupt_running_turn(claim.request.conversation_id, claim.turn_id, masked)
 
 
-def _conversation_exists(request: TurnRequest) -> bool:
-    """True if the conversation exists; false if it does not, and the request may create it.
-
-    Raises ConversationNotFound and ConversationClosed, as `acquire` says.
-    """
+def _check_open(request: TurnRequest) -> None:
+    """Raises ConversationNotFound and ConversationClosed, as `acquire` says."""
     sql = dialect()
     with connection.cursor() as cursor:
         cursor.execute(
-            f"""SELECT workspace_id, channel, lifecycle, {sql.json_member("lifecycle_detail", "by")}
-                  FROM ce_conversation WHERE conversation_id = %s""",
-            [sql.uuid_param(request.conversation_id)],
+            f"""SELECT channel, lifecycle, {sql.json_member("lifecycle_detail", "by")}
+                  FROM ce_conversation WHERE conversation_id = %s AND workspace_id = %s""",
+            [sql.uuid_param(request.conversation_id), request.workspace_id],
         )
         row = cursor.fetchone()
     if row is None:
-        if not request.new and not live_settings.read(configuration().current(), ALLOW_CLIENT_CONVERSATION_IDS).value:
-            raise ConversationNotFound()
-        return False
-    workspace, *state = row
-    if workspace != request.workspace_id:
-        # Never 403, so that ids cannot be probed.
+        # Never 403 for another workspace's, so that ids cannot be probed.
         raise ConversationNotFound()
-    if is_closed_for_good(*state):
+    if is_closed_for_good(*row):
         raise ConversationClosed()
-    return True
-
-
-def _insert_conversation(request: TurnRequest, opened_by: str | None) -> None:
-    """Insert the row. Of two creators one wins, and both go on with its row."""
-    sql = dialect()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            f"""INSERT INTO ce_conversation
-                    (conversation_id, status, intent_code, state_code, context_json, input_params_json, created_at,
-                     updated_at, version, last_turn_no, turn_count, context_epoch, workspace_id, channel, remote_jid,
-                     lifecycle, lifecycle_detail, context_summary, preferences, opened_by, proof)
-                VALUES (%s, 'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {sql.now()}, {sql.now()}, 0, 0, 0, 0,
-                        %s, %s, %s, 'RUNNING', '{{}}', '', '{{}}', %s, %s)
-                ON CONFLICT DO NOTHING""",
-            [
-                sql.uuid_param(request.conversation_id),
-                request.workspace_id,
-                request.channel,
-                request.conversation_id,
-                opened_by,
-                prove_identity(
-                    request.conversation_id, request.workspace_id, request.channel, request.conversation_id, opened_by
-                ),
-            ],
-        )

@@ -1,5 +1,6 @@
 import threading
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -8,6 +9,9 @@ from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
+from bench.statements import count_statements
+from config_admin.models import CeConfig
+from convengine.engine.errors import TurnInProgress
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.database.sql import database_time, execute
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -76,6 +80,46 @@ def test_a_call_that_was_answered_while_it_waited_for_the_row_never_runs(convers
 
     assert answers == [{"said": "No fees."}]
     assert CeConversation.objects.get().last_turn_no == 2
+
+
+def test_a_free_lease_takes_one_statement_also_with_a_key(conversation_id: str) -> None:
+    with count_statements() as work:
+        leases.acquire(TurnRequest(conversation_id, "fees"), IdempotencyKey.of("key", "once", {"message": "fees"}))
+
+    assert len(work.statements) == 1, work.statements
+
+
+@pytest.mark.parametrize("key", [None, IdempotencyKey.of("key", "once", {"message": "fees"})])
+def test_a_call_without_an_id_begins_its_conversation_in_one_statement(
+    conversation_id: str, key: IdempotencyKey | None
+) -> None:
+    name = str(uuid.uuid4())
+    with count_statements() as work:
+        lease = leases.acquire(TurnRequest(name, "fees", new=True), key, "prefix")
+
+    assert len(work.statements) == 1, work.statements
+    assert (lease.turn_no, lease.created, lease.conversation.version) == (1, True, 0)
+    row = CeConversation.objects.get(pk=name)
+    assert (row.opened_by, row.last_turn_no, row.lease_info["turnNo"]) == ("prefix", 1, 1)
+    assert str(row.lease_token) == lease.token
+    assert row.is_genuine()
+
+
+def test_a_retry_without_an_id_goes_on_with_the_conversation_of_the_call_before(conversation_id: str) -> None:
+    key = IdempotencyKey.of("key", "once", {"message": "fees"})
+
+    lease = leases.acquire(TurnRequest(conversation_id, "fees", new=True), key)
+
+    assert (lease.turn_no, lease.created) == (2, False)
+
+
+def test_of_two_calls_that_begin_one_conversation_the_second_waits(conversation_id: str) -> None:
+    request = TurnRequest(str(uuid.uuid4()), "fees", new=True)
+    leases.acquire(request)
+    CeConfig.objects.create(config_type="Session", config_key="ON_CONCURRENT_TURN", config_value="reject")
+
+    with pytest.raises(TurnInProgress):
+        leases.acquire(request)
 
 
 @pytest.fixture
