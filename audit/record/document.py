@@ -227,7 +227,7 @@ def _build_entries(turn: Turn, after_seq: int, *, limited: bool, continued: bool
             # Nearly every beginning and end of a step says nothing else: two thirds of the events.
             holds_more = bool(more) or event.seq in holding
             if holds_more or not steps.add(event.seq, event.stage, event.step, int(event.at_ms), event.payload):
-                entries.append({**_build_entry(event, wanted, filtered), **more})
+                entries.append(_build_entry(event, wanted, filtered) | more)
             is_first = False
         session = event.session
     # Each addition goes to the first entry that does not come before it, else to the last.

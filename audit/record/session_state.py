@@ -61,7 +61,8 @@ _PARTS: Mapping[str, tuple[str, Callable[[Session], Json]]] = {
     "resolved_schema": ("schemaFields", _schema_fields),
     "epoch": ("epoch", attrgetter("epoch")),
 }
-_FIELDS = (*_PARTS, *PARAM_FIELDS)
+#: In the order of a change.
+_FIELDS = (*sorted(PARAM_FIELDS), *_PARTS)
 _read_fields = itemgetter(*_FIELDS)
 
 
@@ -88,16 +89,14 @@ def diff_sessions(old: Session | None, new: Session) -> Change:
     old = old or _FIRST
     sets: dict[str, Json] = {}
     unsets: list[str] = []
-    changed = set(compress(_FIELDS, map(is_not, _read_fields(vars(old)), _read_fields(vars(new)))))
-    topics = changed & PARAM_FIELDS
-    if topics and not any(_get_params(old, name) for name in PARAM_FIELDS) and new.input_params:
-        sets["/inputParams"] = drop_keys(new.input_params, _OMITTED_PARAMS)
-        topics = set()
-    for name in sorted(topics):
-        _compare(_get_params(old, name), _get_params(new, name), "/inputParams", sets, unsets, _OMITTED_PARAMS)
-    if not changed <= PARAM_FIELDS:
-        parts = [part for field, part in _PARTS.items() if field in changed]
-        _compare({key: read(old) for key, read in parts}, {key: read(new) for key, read in parts}, "", sets, unsets)
+    for name in compress(_FIELDS, map(is_not, _read_fields(vars(old)), _read_fields(vars(new)))):
+        if name in _PARTS:
+            key, read = _PARTS[name]
+            _compare(read(old), read(new), f"/{key}", sets, unsets)
+        elif (before := _get_params(old, name)) or any(_get_params(old, other) for other in PARAM_FIELDS):
+            _compare_members(before, _get_params(new, name), "/inputParams", sets, unsets, _OMITTED_PARAMS)
+        elif new.input_params:
+            sets["/inputParams"] = drop_keys(new.input_params, _OMITTED_PARAMS)
     return _build_change(sets, unsets)
 
 
@@ -118,7 +117,7 @@ def apply_change(state: Mapping[str, Json], change: Mapping[str, Json]) -> Mappi
 def diff_documents(old: Mapping[str, Json], new: Mapping[str, Json]) -> Change:
     sets: dict[str, Json] = {}
     unsets: list[str] = []
-    _compare(old, new, "", sets, unsets)
+    _compare_members(old, new, "", sets, unsets)
     return _build_change(sets, unsets)
 
 
@@ -206,7 +205,15 @@ def select_schema_part(state: Mapping[str, Json]) -> Json:
 _INTERNAL = frozenset({"context", "inputParams", "userInputParams", "schemaFields", "epoch"})
 
 
-def _compare(
+def _compare(before: Json, value: Json, at: str, sets: dict[str, Json], unsets: list[str]) -> None:
+    """Collect the changes of a value by pointer in `sets` and `unsets`. A list is one value, unlike in `diff_json`."""
+    if isinstance(before, dict) and isinstance(value, dict) and before and value:
+        _compare_members(before, value, at, sets, unsets)
+    elif type(before) is not type(value) or before != value:
+        sets[at] = value
+
+
+def _compare_members(
     old: Mapping[str, Json],
     new: Mapping[str, Json],
     at: str,
@@ -214,20 +221,12 @@ def _compare(
     unsets: list[str],
     omitted: Collection[str] = (),
 ) -> None:
-    """Collect the changes below `at` by pointer in `sets` and `unsets`, without the `omitted` keys at the top.
-
-    Unlike in `diff_json`, lists count as one value. Every turn pays for this.
-    """
+    """Collect the changes below `at`, without the `omitted` keys. Every turn pays for this."""
     # Nearly every value is the same object as before; those are skipped without Python code for each.
     for key in compress(new, map(is_not, map(old.get, new, repeat(ABSENT)), new.values())):
-        if key in omitted:
-            continue
-        before, value = old.get(key, ABSENT), new[key]
-        pointer = f"{at}/{key if isinstance(key, str) and key.isidentifier() else _escape_key(key)}"
-        if isinstance(before, dict) and isinstance(value, dict) and before and value:
-            _compare(before, value, pointer, sets, unsets)
-        elif type(before) is not type(value) or before != value:
-            sets[pointer] = value
+        if key not in omitted:
+            pointer = f"{at}/{key if isinstance(key, str) and key.isidentifier() else _escape_key(key)}"
+            _compare(old.get(key, ABSENT), new[key], pointer, sets, unsets)
     if not old.keys() <= new.keys():
         unsets += [f"{at}/{_escape_key(key)}" for key in old if key not in new and key not in omitted]
 

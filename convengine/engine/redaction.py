@@ -87,7 +87,7 @@ def may_mention(text: str, keys: Set[str]) -> bool:
     if not keys or "\\u" in text:  # Escapes may spell any name: {"contrase\\u00f1a": …}.
         return bool(keys)
     # RE2 takes no lone surrogates, which a turn keeps until its texts are stored.
-    return _compile_names(frozenset(keys)).search(text.encode("utf-8", "replace").decode()) is not None
+    return _compile_names(frozenset(keys)).search(text.encode("utf-8", "replace")) is not None
 
 
 @cache
