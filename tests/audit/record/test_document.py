@@ -8,11 +8,15 @@ from django.db import connection
 from audit.integrity import verify
 from audit.models import CeAudit, CeTurnIndex
 from audit.record import queries
+from audit.record.document import encode_turn
 from audit.record.events import expand_events, read_document
 from audit.record.turn_index import list_index_entries, read_index_entries
+from convengine.engine.steps.conversation.stages import USER_INPUT
 from convengine.engine.turn.codec import loads
+from convengine.engine.turn.session import Session
 from convengine.server.sessions.models import CeConversationHistory
 from tests.api import Caller
+from tests.builders import make_turn
 
 pytestmark = [pytest.mark.django_db, pytest.mark.dialects]
 
@@ -25,6 +29,17 @@ def test_the_document_has_every_event_of_the_turn_in_order(caller: Caller) -> No
     assert [entry["seq"] for entry in entries] == list(range(1, row.last_seq + 1))
     assert set(entries[0]) == {"seq", "stage", "step", "ms", "payload", "session"}
     assert {"STEP_ENTER", "STEP_EXIT", "USER_INPUT", "PIPELINE_TIMING"} <= {entry["stage"] for entry in entries}
+
+
+def test_a_document_of_later_events_begins_with_the_whole_session_even_if_nothing_changed() -> None:
+    turn, session = make_turn(), Session(str(uuid.uuid4()), intent="LOAN")
+    for text in ("a", "b", "c"):
+        turn.audit(session, USER_INPUT, text=text)
+
+    first, second = encode_turn(turn, after_seq=1).entries
+    assert (first["seq"], first["session"]["intent"]) == (2, "LOAN")
+    assert second.keys() == {"seq", "stage", "step", "ms", "payload"}
+    assert "session" not in encode_turn(turn, after_seq=1, continued=True).entries[0]
 
 
 def test_most_events_of_steps_are_one_list(caller: Caller) -> None:
