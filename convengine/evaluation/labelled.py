@@ -186,21 +186,21 @@ def _read_rasa(document: Mapping[str, Any], name: str) -> Iterator[LabelledMessa
         text.casefold(): section["synonym"]
         for section in sections
         if "synonym" in section
-        for text in _list_examples(section)
+        for text in list_examples(section)
     }
     for section in sections:
         if "intent" in section:
             intent = str(section["intent"])
-            for number, text in enumerate(_list_examples(section), 1):
-                yield _read_marks(text, synonyms, intent, f"{name}, {intent}, example {number}")
+            for number, text in enumerate(list_examples(section), 1):
+                yield read_marks(text, synonyms, intent, f"{name}, {intent}, example {number}")
     for story in _list(document.get("stories")):
         for step in _list(story.get("steps")) if isinstance(story, dict) else ():
             if isinstance(step, dict) and isinstance(step.get("user"), str) and "intent" in step:
                 at = f"{name}, story {story.get('story', '')}"
-                yield _read_marks(step["user"].strip(), synonyms, str(step["intent"]), at)
+                yield read_marks(step["user"].strip(), synonyms, str(step["intent"]), at)
 
 
-def _list_examples(section: Mapping[str, Any]) -> Sequence[str]:
+def list_examples(section: Mapping[str, Any]) -> Sequence[str]:
     """The examples of a section, written as a text with a hyphen before each line, or as a list."""
     examples = section.get("examples") or ""
     if isinstance(examples, str):
@@ -210,7 +210,7 @@ def _list_examples(section: Mapping[str, Any]) -> Sequence[str]:
     return [text.strip().removeprefix("- ") for text in texts if isinstance(text, str) and text.strip()]
 
 
-def _read_marks(text: str, synonyms: Mapping[str, str], intent: str, at: str) -> LabelledMessage:
+def read_marks(text: str, synonyms: Mapping[str, str], intent: str, at: str) -> LabelledMessage:
     """The message as somebody types it, and the values of its marks."""
     marked: dict[str, list[Json]] = {}
     for mark in _MARK.finditer(text):

@@ -2,18 +2,14 @@
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandError
 
-from config_admin.commands.authors import read_author, require_rights
+from config_admin.commands.authors import read_author
 from config_admin.commands.file_command import FileCommand
-from config_admin.drafts.models import CeDraft, DraftStatus
-from config_admin.drafts.open_draft import open_draft
-from config_admin.releases.changes import Author, name_author
+from config_admin.commands.named_draft import open_named_draft
 from config_admin.releases.models import CeRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
 from config_admin.transfer.document import BaseRelease, FileRefused, ImportMode
@@ -90,7 +86,7 @@ class Command(FileCommand):
             raise CommandError(str(error)) from None
         author, reason = read_author(options["author"], IMPORT), options["reason"] or f"Import of {file.name}"
         try:
-            with self._open_draft(options["draft"], author, reason, writing=apply):
+            with open_named_draft(options["draft"], author, reason, writing=apply):
                 progress = self._progress(json)
                 done = run_import(document, apply=apply, author=author, reason=reason, rest=rest, progress=progress)
         except ImportFailed as error:
@@ -106,26 +102,6 @@ class Command(FileCommand):
             sys.exit(1)
         if options["exit_code"] and not apply:
             self.exit_from_preview(would_change=bool(done.plan.differences))
-
-    @contextmanager
-    def _open_draft(self, title: str, author: Author, reason: str, *, writing: bool) -> Iterator[None]:
-        """The configuration of the draft, if one is named. A draft is made only if something is stored in it."""
-        named = CeDraft.objects.filter(title=title, status=DraftStatus.OPEN)
-        draft = named.first()
-        if title:
-            require_rights(author, f"config_admin.{'change' if draft else 'add'}_cedraft")
-        is_new = bool(title and writing and draft is None)
-        if is_new:
-            draft = CeDraft.objects.create(title=title, created_by=name_author(author))
-        if draft is None:
-            yield
-            return
-        try:
-            with open_draft(draft.pk, author, reason, writing=writing, decides=False):
-                yield
-        finally:
-            if is_new and not draft.edits.exists():
-                draft.delete()
 
     def _update_base(self, file: Path, release: CeRelease, plan: ImportPlan, options: dict[str, Any]) -> None:
         """With a newer base, the next import of a file that lacks changes made here would take them back."""

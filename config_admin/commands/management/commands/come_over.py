@@ -1,0 +1,98 @@
+"""`manage.py come_over rasa DIR`: show what a bot of another system becomes; with `--apply` make a draft of it."""
+
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import Any
+
+from django.core.management.base import CommandError
+
+from config_admin.commands.authors import add_author_argument, read_author
+from config_admin.commands.named_draft import open_named_draft
+from config_admin.contrib.come_over.plan import Outcome, Plan, plan_project
+from config_admin.contrib.come_over.project import read_project
+from config_admin.flows.document import FlowRefused
+from config_admin.transfer.apply_import import ImportFailed, run_import
+from config_admin.transfer.document import Document, FileRefused, ImportMode, locate_rows
+from config_admin.transfer.import_report import describe_plan
+from convengine.engine.turn.codec import dumps
+from convengine.server.admin_site.rights import IMPORT
+from convengine.server.deployment.exact_command import ExactCommand
+
+#: The widths of the columns of the table; longer cells go on in the next line.
+_WIDTHS = (9, 34, 15, 34, 60)
+_HEADS = ("part", "name", "outcome", "becomes", "reason")
+
+
+class Command(ExactCommand):
+    """The exit status is 1 for a project that cannot be read, or whose rows are refused; then nothing is written."""
+
+    help = "Show what a Rasa project becomes here. With --apply, make a draft of it."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("system", choices=["rasa"], help="Where the bot comes from: Rasa 2 or 3.")
+        parser.add_argument("folder", type=Path, metavar="DIR", help="The folder with domain.yml and data.")
+        parser.add_argument("--apply", action="store_true", help="Make a draft. Without it, nothing is changed.")
+        parser.add_argument(
+            "--draft", default="", metavar="TITLE", help="The title of the draft. Default: the name of the folder."
+        )
+        parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
+        add_author_argument(parser, "The author of the draft")
+
+    def handle(self, *args: Any, folder: Path, apply: bool, json: bool, **options: Any) -> None:
+        """Read, print, and store. Raises CommandError for a project that cannot be read."""
+        author = read_author(options["author"], IMPORT)
+        try:
+            project = read_project(folder)
+            plan = plan_project(project)
+            document = Document(locate_rows(plan.write_tables()), ImportMode.UPDATE)
+        except FileRefused as refused:
+            raise CommandError(f"{refused}\nNothing was written.") from None
+        except FlowRefused as refused:
+            raise CommandError("\n".join([f"{folder}:", *refused.problems, "Nothing was written."])) from None
+        title = options["draft"] or f"Come over: {project.name}"[:150]
+        try:
+            with open_named_draft(title, author, f"From {project.name}", writing=apply):
+                done = run_import(document, apply=apply, author=author, reason=f"From {project.name}")
+        except ImportFailed as failed:
+            raise CommandError(str(failed)) from None
+        if json:
+            self.stdout.write(dumps(_serialize(plan, title if done.is_applied else "")))
+        else:
+            self.stdout.write("\n".join(_describe(plan)))
+            self.stdout.write("\n".join(describe_plan(done.plan)) if done.plan.is_refused else "")
+        if done.plan.is_refused:
+            raise CommandError("Nothing was written, because rows have errors.")
+        if not json:
+            self.stdout.write(
+                f"The draft “{title}” has it all. Publish it: draft publish “{title}”."
+                if done.is_applied and done.plan.differences
+                else "The configuration has all of it already."
+                if done.is_applied
+                else "Nothing was changed. Use --apply to make a draft."
+            )
+
+
+def _serialize(plan: Plan, draft: str) -> dict[str, Any]:
+    names = ("part", "name", "outcome", "becomes", "reason")
+    lines = [{name: str(getattr(line, name)) for name in names} for line in plan.lines]
+    return {"lines": lines, "flows": [flow["code"] for flow in plan.flows], "draft": draft or None}
+
+
+def _describe(plan: Plan) -> Iterator[str]:
+    """The table, and how many lines have each outcome."""
+    yield from _describe_row(_HEADS)
+    yield from _describe_row(["-" * width for width in _WIDTHS])
+    for line in plan.lines:
+        yield from _describe_row([line.part, line.name, line.outcome, line.becomes, line.reason])
+    counts = plan.count_outcomes()
+    yield ""
+    yield ", ".join(f"{outcome}: {counts.get(outcome, 0)}" for outcome in Outcome)
+
+
+def _describe_row(cells: Sequence[str]) -> Iterator[str]:
+    wrapped = [wrap(cell, width) or [""] for cell, width in zip(cells, _WIDTHS, strict=True)]
+    for number in range(max(map(len, wrapped))):
+        parts = [lines[number] if number < len(lines) else "" for lines in wrapped]
+        yield "  ".join(part.ljust(width) for part, width in zip(parts, _WIDTHS, strict=True)).rstrip()
