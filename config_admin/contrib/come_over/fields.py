@@ -1,5 +1,6 @@
 """The slots of a form as fields of a flow: `KINDS` says which slot becomes which kind."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +17,9 @@ from convengine.engine.text.compare import fold, split_name
 #: A choice has at most so many options; a longer list is the work of a finder.
 MOST_OPTIONS = 200
 #: Marked examples that are alike say the pattern of their values.
-_LEAST_EXAMPLES, _MOST_EXAMPLES = 3, 20
+_LEAST_EXAMPLES, _MOST_EXAMPLES, _LONGEST_PATTERN = 3, 20, 500
+#: The letters of one case in a class of characters.
+_LETTERS = re.compile(r"(?:A-Z)?a-z|A-Z")
 #: Kinds by the words of an entity or slot, those of extractors with fixed names included.
 _KINDS_BY_WORD: Mapping[str, str] = {
     **dict.fromkeys(["email", "mail"], "email"),
@@ -110,42 +113,64 @@ def _write_options(slot: Slot) -> Values | None:
     """A choice, where the values are listed: by the slot, the buttons of its question, or a lookup table."""
     titles = dict(list_buttons(slot.question))
     values = [value for value in slot.declared.get("values", ()) if value != "__other__"]
-    looked_up = any(entity in slot.project.lookups for entity in slot.entities)
+    tables = {text for entity in slot.entities for text in slot.project.lookups.get(entity, ())}
     words: dict[str, list[str]] = {}
     for entity in slot.entities:
         for value, texts in slot.project.find_words(entity).items():
             words.setdefault(value, []).extend(texts)
-    listed = list(dict.fromkeys([*values, *titles, *(words if looked_up else ())]))
+    listed = list(dict.fromkeys([*values, *titles, *(words if tables else ())]))
     if not listed or len(listed) > MOST_OPTIONS:
         return None
-    options, taken = list[Values](), {fold(text) for value in listed for text in (value, titles.get(value, value))}
-    for value in listed:
-        title = titles.get(value) or value
+    labels = {
+        value: titles.get(value) or next((text for text in words.get(value, ()) if text in tables), value)
+        for value in listed
+    }
+    options, taken = list[Values](), {fold(text) for pair in labels.items() for text in pair}
+    for value, label in labels.items():
         texts = [*slot.project.list_synonyms(value), *words.get(value, ())]
         synonyms = list(dict.fromkeys(text for text in texts if fold(text) not in taken))
         taken |= {fold(text) for text in synonyms}
-        option = {"value": value, "label": title, "synonyms": synonyms}
+        option = {"value": value, "label": label, "synonyms": synonyms}
         options.append({key: each for key, each in option.items() if each and not (key == "label" and each == value)})
     return {"type": "choice", "options": options}
 
 
 def _write_pattern(slot: Slot) -> Values | None:
-    """A pattern, where the entity has regular expressions, or marked examples that are alike."""
-    examples = [
-        text for entity in slot.entities for texts in slot.project.find_words(entity).values() for text in texts
-    ]
-    for pattern in (pattern for entity in slot.entities for pattern in slot.project.patterns.get(entity, ())):
-        try:
-            compiled = compile_pattern(f"^(?:{pattern})$")
-        except PatternError:
-            continue
-        patterns = "|".join(dict.fromkeys(p for entity in slot.entities for p in slot.project.patterns.get(entity, ())))
-        fitting = [text for text in dict.fromkeys(examples) if compiled.search(text)]
-        return {"type": "pattern", "pattern": patterns, "examples": fitting[:_MOST_EXAMPLES]}
-    distinct = list(dict.fromkeys(examples))[:_MOST_EXAMPLES]
-    pattern = derive_pattern(distinct) if len(distinct) >= _LEAST_EXAMPLES else ""
-    has_both = all(any(map(str.isdigit, text)) and any(map(str.isalpha, text)) for text in distinct)
-    return {"type": "pattern", "pattern": pattern, "examples": distinct} if pattern and has_both else None
+    """A pattern, where the entity has regular expressions, or marked examples that are alike: the one that fits most.
+
+    Rasa reads entities in any case of letters, and forms do not.
+    """
+    words = [slot.project.find_words(entity) for entity in slot.entities]
+    examples = list(dict.fromkeys(text for each in words for texts in each.values() for text in texts))
+    given = "|".join(pattern for entity in slot.entities for pattern in slot.project.patterns.get(entity, ()))
+    is_alike = len(examples) >= _LEAST_EXAMPLES and all(_has_letters_and_digits(text) for text in examples)
+    derived = derive_pattern(examples[:_MOST_EXAMPLES]) if is_alike else ""
+    candidates = [pattern for pattern in (given, _LETTERS.sub("A-Za-z", given), derived) if _is_pattern(pattern)]
+    if not candidates:
+        return None
+    fitting = {pattern: [text for text in examples if _fits(pattern, text)] for pattern in candidates}
+    pattern = max(candidates, key=lambda pattern: len(fitting[pattern]))
+    shown = {"examples": fitting[pattern][:_MOST_EXAMPLES]} if fitting[pattern] else {}
+    return {"type": "pattern", "pattern": pattern, **shown}
+
+
+def _has_letters_and_digits(text: str) -> bool:
+    return any(map(str.isdigit, text)) and any(map(str.isalpha, text))
+
+
+def _is_pattern(text: str) -> bool:
+    """False for what forms cannot use: blanks, groups with flags or conditions, and very long ones."""
+    if not text or "(?" in text or len(text) > _LONGEST_PATTERN:
+        return False
+    try:
+        compile_pattern(text)
+    except PatternError:
+        return False
+    return True
+
+
+def _fits(pattern: str, text: str) -> bool:
+    return compile_pattern(f"^(?:{pattern})$", ignore_case=False).search(text) is not None
 
 
 def _write_kind_by_name(slot: Slot) -> Values | None:
@@ -170,7 +195,7 @@ def _is_number(text: str) -> bool:
 #: The first that writes a kind decides; each with what the plan says about it.
 KINDS: Sequence[tuple[str, Callable[[Slot], Values | None]]] = (
     (
-        "yes or no, by its type or the intents for yes and no",
+        "by its type, or the intents for yes and no",
         lambda slot: {"type": "yes_no"} if slot.is_yes_no else None,
     ),
     ("by values, buttons, lookup table and synonyms", _write_options),
@@ -198,7 +223,6 @@ def write_fields(slots: Sequence[Slot]) -> Fields:
     asked = list(slots)
     if len(asked) > 1 and asked[-1].is_confirmation:
         written.confirmation = asked.pop()
-        written.notes.append((written.confirmation.name, "Confirmation", "asks for a yes to the values", False))
     written.names = {slot.name: name_field(slot.name) for slot in asked}
     for slot in asked:
         reason, kind = next((reason, kind) for reason, write in KINDS if (kind := write(slot)))
@@ -214,4 +238,6 @@ def write_fields(slots: Sequence[Slot]) -> Fields:
         if needs_person and not text.unset:
             problems.append(f"action_ask_{slot.name} asks by code")
         written.notes.append((slot.name, f"Field, {kind['type']}", "; ".join([reason, *problems]), needs_person))
+    if written.confirmation:
+        written.notes.append((written.confirmation.name, "Confirmation", "asks for a yes to the values", False))
     return written

@@ -148,37 +148,50 @@ class _Planner:
         elif path.form and find_role(intent) is not Role.HAND_OVER:
             self._plan_form_flow(intent, path)
         elif path.utterances or role is Role.HAND_OVER:
-            self._plan_answer(intent, path, FlowKind.handover if role is Role.HAND_OVER else FlowKind.answer)
+            self._plan_answer(intent, path, role)
         else:
             self._plan_unanswered(intent, path, role)
 
     def _plan_fallback(self, intent: str, path: _Path) -> None:
-        if not path.utterances:
-            self._add("intent", intent, Outcome.UNNEEDED, "", "the engine says that it did not understand")
-            return
+        """Rasa sends the intent itself where it understood nothing, so its examples are no phrases."""
         text, losses = self._write_responses(path.utterances, {})
-        answer = f"{{% if question %}}{{{{ question }}}}{{% else %}}{text}{{% endif %}}"
-        self._add_row(
-            rows.Response.table, intent_code=ANY, state_code=NOT_UNDERSTOOD, output_format="TEXT",
-            response_type="EXACT", exact_text=answer, description="nobody understood",
-        )  # fmt: skip
         self._done["intent", intent] = path.utterances
-        self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
+        if count := len(self._project.examples.get(intent, ())):
+            losses.append(f"its {count} examples make no phrases")
+        if text:
+            self._answer_not_understood(text)
+            self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
+        else:
+            self._add("intent", intent, Outcome.UNNEEDED, "", "the engine says that it did not understand")
 
-    def _plan_answer(self, intent: str, path: _Path, kind: FlowKind) -> None:
+    def _answer_not_understood(self, text: str) -> None:
+        """In a form, its question comes instead."""
+        self._plan.tables.setdefault(rows.Response.table, [
+            {
+                "intent_code": ANY, "state_code": NOT_UNDERSTOOD, "output_format": "TEXT", "response_type": "EXACT",
+                "exact_text": f"{{% if question %}}{{{{ question }}}}{{% else %}}{text}{{% endif %}}",
+                "description": "nobody understood",
+            }
+        ])  # fmt: skip
+
+    def _plan_answer(self, intent: str, path: _Path, role: Role | None) -> None:
+        kind = FlowKind.handover if role is Role.HAND_OVER else FlowKind.answer
         text, losses = self._write_responses(path.utterances, {})
-        code = self._make_code(intent)
-        flow = {**self._begin_flow(intent, code), "kind": kind.value, "answer": text or self._texts["answer_handover"]}
-        done = [*path.utterances]
+        flow = {**self._begin_flow(intent), "kind": kind.value, "answer": text or self._texts["answer_handover"]}
         if rest := [action for action in path.actions if action not in path.utterances]:
             losses.append(f"without {', '.join(rest)}")
+        if role is Role.OUT_OF_SCOPE:
+            # Users read the title in "Do you mean …?".
+            flow["title"] = name_title(role.value)
+            if not self._list_replies("nlu_fallback"):
+                self._answer_not_understood(text)
         name = "Hand-over" if kind is FlowKind.handover else "Answer"
+        self._done["intent", intent] = path.utterances
         self._finish_flow(intent, flow, name, [*path.losses, *losses])
-        self._done["intent", intent] = done
 
     def _plan_form_flow(self, intent: str, path: _Path) -> None:
         """A flow that asks for the fields of a form, from the first message to the answer at the end."""
-        form, code = path.form, self._make_code(intent)
+        form = path.form
         slots = list_slots(self._project, form)
         constants = {slot.name: value for slot in slots if (value := slot.find_constant(intent)) is not None}
         written = write_fields([slot for slot in slots if slot.name not in constants])
@@ -186,14 +199,16 @@ class _Planner:
             self._add("intent", intent, Outcome.PERSON, "", f"{form} has no slots: code asks for them")
             return
         end, losses = self._find_end(form), [*path.losses]
-        answer, further = self._write_responses(end.utterances, written.names)
+        said = [action for action in end.actions if action.startswith("utter_")]
+        answer, further = self._write_responses(said, written.names)
         losses += [*end.losses, *further]
         flow = {
-            **self._begin_flow(intent, code),
+            **self._begin_flow(intent),
             "kind": FlowKind.collect.value,
             "fields": written.fields,
             "answer": answer or self._texts["answer_collect"],
         }
+        code = flow["code"]
         if self._locale:
             flow["locale"] = self._locale
         if written.confirmation:
@@ -219,25 +234,27 @@ class _Planner:
         for each in (slot.question for slot in slots):
             self._responses |= {name for name, response in self._project.responses.items() if response is each}
         self._done["intent", intent] = [*path.utterances, form]
-        self._done["form", form] = end.utterances
+        self._done["form", form] = said
         self._finish_flow(intent, flow, "Flow", losses)
 
     def _plan_unanswered(self, intent: str, path: _Path, role: Role | None) -> None:
+        """Say why an intent with examples makes no flow: the first reason that holds."""
         replies = self._list_replies(intent)
         loops = list(dict.fromkeys(reply.loop for reply in replies if reply.loop))
-        if replies and all(LEAVE in reply.actions for reply in replies if reply.loop) and loops:
-            reason = "users leave a form by “cancel” or another subject"
-            self._add("intent", intent, Outcome.UNNEEDED if role is Role.STOP else Outcome.PERSON, "", reason)
-        elif not replies and self._fills_slots(intent):
-            self._add(
-                "intent", intent, Outcome.UNNEEDED, "", "values are read from any message; its marks made choices"
-            )
-        elif path.losses:
-            self._add("intent", intent, Outcome.PERSON, "", *path.losses)
-        elif code := next((action for reply in replies for action in reply.actions), ""):
-            self._add("intent", intent, Outcome.PERSON, "", f"{code} answers by code")
-        else:
-            self._add("intent", intent, Outcome.PERSON, "", "no rule or story says what follows it")
+        code = next((action for reply in replies for action in reply.actions), "")
+        reasons = (
+            (role is Role.STOP and loops, Outcome.UNNEEDED, "users leave a form by “cancel” or another subject"),
+            (
+                not replies and self._fills_slots(intent), Outcome.UNNEEDED,
+                "values are read from any message; its marks are words of choices",
+            ),
+            (path.losses, Outcome.PERSON, "; ".join(path.losses)),
+            (loops, Outcome.PERSON, f"only {', '.join(loops)} answers it"),
+            (code, Outcome.PERSON, f"{code} answers it"),
+            (True, Outcome.PERSON, "no rule or story says what follows it"),
+        )  # fmt: skip
+        outcome, reason = next((outcome, reason) for holds, outcome, reason in reasons if holds)
+        self._add("intent", intent, outcome, "", reason)
 
     def _fills_slots(self, intent: str) -> bool:
         mappings = [each for slots in self._project.forms.values() for listed in slots.values() for each in listed]
@@ -245,8 +262,8 @@ class _Planner:
         uses = any(intent in (each.get("intent") or ()) for each in mappings)
         return uses or any(example.values for example in self._project.examples.get(intent, ()))
 
-    def _begin_flow(self, intent: str, code: str) -> Values:
-        return {"code": code, "title": name_title(intent)}
+    def _begin_flow(self, intent: str) -> Values:
+        return {"code": self._make_code(intent), "title": name_title(intent)}
 
     def _finish_flow(self, intent: str, flow: Values, kind: str, losses: Sequence[str]) -> None:
         examples = [example.text for example in self._project.examples[intent]]
@@ -254,8 +271,12 @@ class _Planner:
         if not phrases:
             self._add("intent", intent, Outcome.PERSON, "", "all its examples belong to other intents, too")
             return
-        if left_out := len(examples) - len(phrases):
-            reasons.append(f"{left_out} of {len(examples)} examples are the same as others or too long")
+        owners = Counter(self._owners.get(fold(text), flow["code"]) for text in examples)
+        for owner, count in owners.items():
+            if owner != flow["code"]:
+                reasons.append(f"{count} of its examples lead to {owner}, which has them, too")
+        if left_out := owners[flow["code"]] - len(phrases):
+            reasons.append(f"{left_out} of its examples are repeated, too long or without words")
         flow["answer"] = flow["answer"][:_LONGEST_ANSWER]
         self._plan.flows.append({**flow, "phrases": phrases})
         is_whole = not losses
