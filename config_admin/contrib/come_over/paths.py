@@ -1,13 +1,13 @@
 """Rules and stories, read as what follows each message and each form."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: How YAML files write that no form is active, or that a slot is empty.
+#: How files write that no form is active, or that a slot is empty.
 _NOTHING = frozenset({"", "null", "~", "None"})
-#: Steps that only say where a path goes on.
-LISTEN = frozenset({"action_listen", "action_restart", "action_session_start"})
+#: Actions that only say where a path goes on.
+_LISTEN = frozenset({"action_listen", "action_restart", "action_session_start"})
 LEAVE = "action_deactivate_loop"
 
 
@@ -15,17 +15,17 @@ LEAVE = "action_deactivate_loop"
 class Reply:
     """The actions that follow a message or the end of a form, in one rule or story."""
 
-    #: "rule" or "story", and its name.
-    kind: str
-    source: str
+    #: `rule` or `story`, and its name.
+    path: tuple[str, str]
     #: The intents that it follows; empty where it follows the end of `form`.
     intents: Sequence[str] = ()
     form: str = ""
     actions: list[str] = field(default_factory=list)
     #: It begins the rule or story.
     is_first: bool = False
-    #: It holds in certain cases only: while a form is open, with a slot that is set, behind a checkpoint.
+    #: The form that is open meanwhile.
     loop: str = ""
+    #: A slot or a checkpoint decides whether it holds.
     is_conditional: bool = False
     #: The intents of the message that comes next in the story.
     next_intents: Sequence[str] = ()
@@ -33,40 +33,30 @@ class Reply:
 
 def read_replies(path: Mapping[str, Any], kind: str, forms: Mapping[str, Any]) -> list[Reply]:
     """The replies of a rule or story, in its order."""
-    source, replies = path.get(kind, ""), list[Reply]()
-    conditions = path.get("condition") or ()
+    named, conditions, replies = (kind, path.get(kind, "")), path.get("condition") or (), list[Reply]()
     loop = next((str(each["active_loop"]) for each in conditions if not is_nothing(each.get("active_loop", ""))), "")
     is_conditional = any(_is_set(each.get("slot_was_set")) for each in conditions)
-    current: Reply | None = None
-    last_form = loop
+    last_form, current = loop, Reply(named)
     for number, step in enumerate(path.get("steps") or ()):
-        intents = list(_list_intents(step))
-        if intents:
-            if current is not None:
-                current.next_intents = intents
-            current = Reply(kind, source, intents, is_first=number == 0, loop=loop, is_conditional=is_conditional)
+        if intents := [str(each["intent"]) for each in (step, *(step.get("or") or ())) if each.get("intent")]:
+            current.next_intents = intents
+            current = Reply(named, intents, is_first=number == 0, loop=loop, is_conditional=is_conditional)
             is_conditional = False
             replies.append(current)
         elif "action" in step:
-            action = step["action"]
-            last_form = action if action in forms else last_form
-            if current is not None and action not in LISTEN:
-                current.actions.append(action)
+            last_form = step["action"] if step["action"] in forms else last_form
+            current.actions += [] if step["action"] in _LISTEN else [step["action"]]
         elif "active_loop" in step:
-            if not is_nothing(step["active_loop"]):
-                last_form, loop = step["active_loop"], step["active_loop"]
-            else:
-                is_left = current is not None and LEAVE in current.actions
-                loop = ""
-                if not is_left:
-                    current = Reply(kind, source, form=last_form, is_first=number == 0)
-                    replies.append(current)
-        elif _is_set(step.get("slot_was_set")) or step.get("checkpoint"):
-            # What follows holds with this value only; what came before holds in any case.
-            is_conditional = current is None
-            if current is not None:
-                current = Reply(kind, source, current.intents, current.form, [*current.actions], is_conditional=True)
+            loop = "" if is_nothing(step["active_loop"]) else step["active_loop"]
+            last_form = loop or last_form
+            if not loop and LEAVE not in current.actions:
+                current = Reply(named, form=last_form)
                 replies.append(current)
+        elif _is_set(step.get("slot_was_set")) or step.get("checkpoint"):
+            # What follows holds with this value only, and what came before in any case.
+            is_conditional = not replies
+            current = Reply(named, current.intents, current.form, [*current.actions], is_conditional=True)
+            replies += [current] if replies else []
     return replies
 
 
@@ -74,18 +64,8 @@ def is_nothing(value: str) -> bool:
     return value in _NOTHING
 
 
-def _list_intents(step: Mapping[str, Any]) -> Iterator[str]:
-    """The intents of a step; a retrieval intent by its own name, as its rule names it."""
-    for each in [step, *(step.get("or") or ())]:
-        if each.get("intent"):
-            yield str(each["intent"])
-
-
 def _is_set(slots: Any) -> bool:
-    """True if a slot has a value at this step; an empty one is how a conversation begins."""
+    """True if a slot has a value; conversations begin with empty ones."""
     listed = slots if isinstance(slots, list) else [slots] if slots else []
-    return any(not isinstance(slot, Mapping) or any(not _is_empty(value) for value in slot.values()) for slot in listed)
-
-
-def _is_empty(value: Any) -> bool:
-    return isinstance(value, str) and is_nothing(value)
+    values = [value for slot in listed for value in (slot.values() if isinstance(slot, Mapping) else [slot])]
+    return any(not isinstance(value, str) or not is_nothing(value) for value in values)

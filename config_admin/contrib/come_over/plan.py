@@ -1,17 +1,16 @@
 """The plan: the flows that a project becomes, and a line for each part of it with what becomes of it and why."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from itertools import takewhile
 
-from config_admin.contrib.come_over.fields import Fields, list_slots, write_fields
+from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
+from config_admin.contrib.come_over.outcomes import Outcome, PlanLine, Role, find_role
 from config_admin.contrib.come_over.paths import LEAVE, Reply
 from config_admin.contrib.come_over.project import Project
-from config_admin.contrib.come_over.roles import Role, find_role
-from config_admin.contrib.come_over.texts import Text, name_code, name_title, write_text
-from config_admin.flows.document import Document, FlowKind, Values
+from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
+from config_admin.flows.document import FlowKind, Values
 from config_admin.flows.mapping import COLLECT, write_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
@@ -19,69 +18,45 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, NOT_UNDERSTOOD
 from convengine.engine.understanding.language import find_language, list_languages
 from convengine.engine.understanding.phrases.terms import has_words
+from convengine.evaluation.read import FormReader
 
 #: Limits of a flow document.
 _MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_ANSWER = 500, 500, 4000
-
-
-class Outcome(StrEnum):
-    """What becomes of a part of the project."""
-
-    COMES = "comes along"
-    PARTLY = "in part"
-    PERSON = "needs a person"
-    UNNEEDED = "not needed"
-
-
-@dataclass(frozen=True)
-class PlanLine:
-    part: str
-    name: str
-    outcome: Outcome
-    becomes: str = ""
-    reason: str = ""
-
-
-#: Sections and files that are not read, each with the reason.
-_LEFT_OUT: Mapping[str, tuple[Outcome, str]] = {
-    "pipeline": (Outcome.UNNEEDED, "phrases count at once, nothing is trained"),
-    "policies": (Outcome.UNNEEDED, "rules and forms decide, nothing is trained"),
-    "session_config": (
-        Outcome.PERSON,
-        "set Session/IDLE_TIMEOUT_HOURS to the time after which a conversation begins anew",
-    ),
-    "e2e_actions": (Outcome.PERSON, "answers that are chosen by the message alone have no rule to read"),
-}
+#: Reads a yes or no; and how many examples that it does not read are quoted.
+_ANSWERS, _MOST_QUOTED = FormReader({"type": "object", "properties": {"answer": {"type": "boolean"}}}), 5
 #: What a custom action becomes, by the beginning of its name.
 _ACTIONS: Mapping[str, str] = {
-    "validate_": "bounds, patterns and “not allowed” of the flow refuse values; write the others as a finder",
-    "action_ask_": "a question from code: write it as text, or let a tool fill what its template reads",
-    "": "register a task or a tool for it, and name it in the flow",
+    "validate_": "“min”, “max”, patterns and “not_allowed” of the flow refuse values; code is a finder of values",
+    "action_ask_": "write the question as a text",
+    "": "register a task, and name it in the flow; or a tool",
+}
+#: Sections of the files that nothing is made of.
+_SECTIONS: Mapping[str, tuple[Outcome, str]] = {
+    "pipeline": (Outcome.UNNEEDED, "phrases count at once, nothing is trained"),
+    "policies": (Outcome.UNNEEDED, "rules and forms decide, nothing is trained"),
+    "session_config": (Outcome.PERSON, "set Session/IDLE_TIMEOUT_HOURS"),
 }
 
 
 @dataclass
 class Plan:
     lines: list[PlanLine] = field(default_factory=list)
-    flows: list[Document] = field(default_factory=list)
+    flows: list[Values] = field(default_factory=list)
     #: Rows that no flow document has, by table.
     tables: dict[str, list[Values]] = field(default_factory=dict)
 
     def write_tables(self) -> dict[str, list[Values]]:
         """All rows. Raises FlowRefused."""
-        tables = {table: [*listed] for table, listed in self.tables.items()}
+        written = {table: [*listed] for table, listed in self.tables.items()}
         for flow in self.flows:
             for table, listed in write_rows(flow).items():
-                tables.setdefault(table, []).extend(listed)
-        return tables
-
-    def count_outcomes(self) -> Mapping[Outcome, int]:
-        return Counter(line.outcome for line in self.lines)
+                written.setdefault(table, []).extend(listed)
+        return written
 
 
 @dataclass
-class _Path:
-    """What the project does after a message, as far as all its rules and stories agree."""
+class _Way:
+    """What the project does after a message or a form, as far as its rules and stories agree."""
 
     actions: Sequence[str] = ()
     form: str = ""
@@ -91,364 +66,293 @@ class _Path:
     @property
     def utterances(self) -> list[str]:
         """The responses before the first action of code."""
-        return list(takewhile(lambda action: action.startswith("utter_"), self.actions))
+        return list(takewhile(_is_response, self.actions))
 
 
 def plan_project(project: Project) -> Plan:
-    return _Planner(project).plan()
+    planner = _Planner(project)
+    named = (intent for reply in project.replies for intent in reply.intents)
+    for intent in dict.fromkeys([*project.intents, *project.examples, *named]):
+        planner.plan_intent(intent)
+    planner.plan_forms()
+    planner.plan_entities()
+    for path in dict.fromkeys(project.paths):
+        planner.plan_path(path)
+    planner.plan_rest()
+    return planner.result
 
 
 class _Planner:
     def __init__(self, project: Project) -> None:
-        self._project, self._plan = project, Plan()
+        self.result, self._project = Plan(), project
         language = find_language(project.language) if project.language else ""
         self._locale = language if language in list_languages() else ""
         self._texts = get_texts(find_language(self._locale))
-        #: The flow of each phrase, folded; the responses that are used; the flows of each form.
+        #: The code of each phrase, folded; the intent of each code; the responses that are used.
         self._owners: dict[str, str] = {}
+        self._intents: dict[str, str] = {}
         self._responses: set[str] = set()
-        self._codes: dict[str, str] = {}
-        self._begun: dict[str, list[str]] = {}
+        #: The fields, and the codes of the flows, of each form.
         self._fields: dict[str, Fields] = {}
-        #: What is done after each intent, and after each form.
-        self._done: dict[tuple[str, str], list[str]] = {}
-
-    def plan(self) -> Plan:
-        named = (intent for reply in self._project.replies for intent in reply.intents)
-        for intent in dict.fromkeys([*self._project.intents, *self._project.examples, *named]):
-            self._plan_intent(intent)
-        self._plan_forms()
-        self._plan_entities()
-        for kind, names in (("rule", self._project.rules), ("story", self._project.stories)):
-            for name in dict.fromkeys(names):
-                self._plan_path(kind, name)
-        self._plan_rest()
-        return self._plan
+        self._begun: dict[str, list[str]] = {}
+        #: What is done after each intent and each form.
+        self._done: dict[str, list[str]] = {}
 
     def _add(self, part: str, name: str, outcome: Outcome, becomes: str = "", *reasons: str) -> None:
-        self._plan.lines.append(PlanLine(part, name, outcome, becomes, "; ".join(filter(None, reasons))))
+        self.result.lines.append(PlanLine(part, name, outcome, becomes, "; ".join(filter(None, reasons))))
 
     # --- intents ------------------------------------------------------------------------------------------------
 
-    def _plan_intent(self, intent: str) -> None:
-        examples, role, path = self._project.examples.get(intent, ()), find_role(intent), self._find_path(intent)
-        if role is Role.FALLBACK:
-            self._plan_fallback(intent, path)
-        elif role in (Role.YES, Role.NO):
-            leads = [reply for reply in self._list_replies(intent) if not reply.loop]
-            self._add(
-                "intent", intent, Outcome.PARTLY if leads else Outcome.UNNEEDED, f"“{role.value}” of the engine",
-                f"it reads {role.value} in any words", "what follows it in stories needs a person" if leads else "",
-            )  # fmt: skip
-        elif any(name.startswith(f"{intent}/") for name in self._project.examples):
-            self._done["intent", intent] = [f"utter_{intent}"]
-            self._add("intent", intent, Outcome.COMES, "", "each of its parts is an intent")
-        elif not examples:
-            self._add("intent", intent, Outcome.UNNEEDED, "", "it has no examples, so users cannot say it")
-        elif path.form and find_role(intent) is not Role.HAND_OVER:
-            self._plan_form_flow(intent, path)
-        elif path.utterances or role is Role.HAND_OVER:
-            self._plan_answer(intent, path, role)
-        else:
-            self._plan_unanswered(intent, path, role)
-
-    def _plan_fallback(self, intent: str, path: _Path) -> None:
-        """Rasa sends the intent itself where it understood nothing, so its examples are no phrases."""
-        text, losses = self._write_responses(path.utterances, {})
-        self._done["intent", intent] = path.utterances
-        if count := len(self._project.examples.get(intent, ())):
-            losses.append(f"its {count} examples make no phrases")
-        if text:
-            self._answer_not_understood(text)
-            self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
-        else:
-            self._add("intent", intent, Outcome.UNNEEDED, "", "the engine says that it did not understand")
-
-    def _answer_not_understood(self, text: str) -> None:
-        """In a form, its question comes instead."""
-        self._plan.tables.setdefault(rows.Response.table, [
-            {
-                "intent_code": ANY, "state_code": NOT_UNDERSTOOD, "output_format": "TEXT", "response_type": "EXACT",
-                "exact_text": f"{{% if question %}}{{{{ question }}}}{{% else %}}{text}{{% endif %}}",
-                "description": "nobody understood",
-            }
-        ])  # fmt: skip
-
-    def _plan_answer(self, intent: str, path: _Path, role: Role | None) -> None:
-        kind = FlowKind.handover if role is Role.HAND_OVER else FlowKind.answer
-        text, losses = self._write_responses(path.utterances, {})
-        flow = {**self._begin_flow(intent), "kind": kind.value, "answer": text or self._texts["answer_handover"]}
-        if rest := [action for action in path.actions if action not in path.utterances]:
-            losses.append(f"without {', '.join(rest)}")
-        if role is Role.OUT_OF_SCOPE:
-            # Users read the title in "Do you mean …?".
-            flow["title"] = name_title(role.value)
-            if not self._list_replies("nlu_fallback"):
-                self._answer_not_understood(text)
-        name = "Hand-over" if kind is FlowKind.handover else "Answer"
-        self._done["intent", intent] = path.utterances
-        self._finish_flow(intent, flow, name, [*path.losses, *losses])
-
-    def _plan_form_flow(self, intent: str, path: _Path) -> None:
-        """A flow that asks for the fields of a form, from the first message to the answer at the end."""
-        form = path.form
-        slots = list_slots(self._project, form)
-        constants = {slot.name: value for slot in slots if (value := slot.find_constant(intent)) is not None}
-        written = write_fields([slot for slot in slots if slot.name not in constants])
-        if not written.fields:
-            self._add("intent", intent, Outcome.PERSON, "", f"{form} has no slots: code asks for them")
+    def plan_intent(self, intent: str) -> None:
+        """Make a flow of an intent, or say why it makes none: the first reason that holds."""
+        examples, role, way = self._project.examples.get(intent, ()), find_role(intent), self._find_way(intent)
+        replies = self._project.list_replies(intent)
+        loops = dict.fromkeys(reply.loop for reply in replies if reply.loop)
+        if role in (Role.YES, Role.NO):
+            self._plan_yes_no(intent, role)
             return
-        end, losses = self._find_end(form), [*path.losses]
-        said = [action for action in end.actions if action.startswith("utter_")]
-        answer, further = self._write_responses(said, written.names)
-        losses += [*end.losses, *further]
-        flow = {
-            **self._begin_flow(intent),
-            "kind": FlowKind.collect.value,
-            "fields": written.fields,
-            "answer": answer or self._texts["answer_collect"],
-        }
-        code = flow["code"]
-        if self._locale:
-            flow["locale"] = self._locale
-        if written.confirmation:
-            flow["confirmation"] = write_text(written.confirmation.question, written.names, is_question=True).template
-        else:
-            losses.append("it asks for a yes at the end")
-        if path.utterances:
-            intro, further = self._write_responses(path.utterances, written.names)
-            first = written.fields[0]
-            question = first.get("question", "")
-            first |= {"question": f"{intro}\n\n{question}".strip(), **({"again": question} if question else {})}
-            losses += further
-        losses += [f"without {action}: code" for action in (*path.actions, *end.actions) if self._is_code(action)]
-        for slot, value in constants.items():
-            self._add_row(
-                rows.Rule.table, intent_code=code, state_code=COLLECT, phase="PRE_RESPONSE_RESOLUTION",
-                rule_type="EXACT", match_pattern="ANY", action="SET_CONTEXT",
-                action_value=f"{written.names.get(slot, slot)}:{value}", priority=4,
-                description=f"the intent says the {name_title(slot).lower()}"[:200],
-            )  # fmt: skip
-        self._begun.setdefault(form, []).append(code)
-        self._fields.setdefault(form, written)
-        for each in (slot.question for slot in slots):
-            self._responses |= {name for name, response in self._project.responses.items() if response is each}
-        self._done["intent", intent] = [*path.utterances, form]
-        self._done["form", form] = said
-        self._finish_flow(intent, flow, "Flow", losses)
-
-    def _plan_unanswered(self, intent: str, path: _Path, role: Role | None) -> None:
-        """Say why an intent with examples makes no flow: the first reason that holds."""
-        replies = self._list_replies(intent)
-        loops = list(dict.fromkeys(reply.loop for reply in replies if reply.loop))
-        code = next((action for reply in replies for action in reply.actions), "")
-        reasons = (
+        reasons: Sequence[tuple[object, Outcome, str]] = (
+            (self._has_parts(intent), Outcome.COMES, "each of its parts is an intent"),
+            (role is Role.FALLBACK and not way.utterances, Outcome.UNNEEDED, "the engine says it by itself"),
+            (not examples and role is not Role.FALLBACK, Outcome.UNNEEDED, "it has no examples, so nobody can say it"),
+            (way.form or way.utterances or role is Role.HAND_OVER, Outcome.COMES, ""),
             (role is Role.STOP and loops, Outcome.UNNEEDED, "users leave a form by “cancel” or another subject"),
             (
                 not replies and self._fills_slots(intent), Outcome.UNNEEDED,
                 "values are read from any message; its marks are words of choices",
             ),
-            (path.losses, Outcome.PERSON, "; ".join(path.losses)),
+            (way.losses, Outcome.PERSON, "; ".join(way.losses)),
             (loops, Outcome.PERSON, f"only {', '.join(loops)} answers it"),
-            (code, Outcome.PERSON, f"{code} answers it"),
-            (True, Outcome.PERSON, "no rule or story says what follows it"),
+            (True, Outcome.PERSON, "code answers it" if replies else "no rule or story says what follows it"),
         )  # fmt: skip
         outcome, reason = next((outcome, reason) for holds, outcome, reason in reasons if holds)
-        self._add("intent", intent, outcome, "", reason)
+        if reason:
+            self._add("intent", intent, outcome, "", reason)
+        elif role is Role.FALLBACK:
+            self._plan_fallback(intent, way)
+        elif way.form:
+            self._plan_form_flow(intent, way)
+        else:
+            self._plan_answer(intent, way, role)
+
+    def _plan_yes_no(self, intent: str, role: Role) -> None:
+        """The engine has its own yes and no: say how many of the examples it reads so."""
+        examples = [example.text for example in self._project.examples.get(intent, ())]
+        lines = [{"say": text, "asked": "answer", "locale": self._locale} for text in examples]
+        missed = [line["say"] for line in lines if _ANSWERS.read(line).taken.get("answer") is not (role is Role.YES)]
+        reasons = [f"the engine reads {len(examples) - len(missed)} of its {len(examples)} examples as a {role}"]
+        if missed:
+            reasons.append(f"not {', '.join(f'“{text}”' for text in missed[:_MOST_QUOTED])}")
+        if any(not reply.loop for reply in self._project.list_replies(intent)):
+            reasons.append("what follows it in stories needs a person")
+        self._add("intent", intent, Outcome.PARTLY if reasons[1:] else Outcome.UNNEEDED, "", *reasons)
+
+    def _has_parts(self, intent: str) -> bool:
+        """True for a retrieval intent, whose rule names it as a whole."""
+        has_parts = any(name.startswith(f"{intent}/") for name in self._project.examples)
+        if has_parts:
+            self._done[intent] = [f"utter_{intent}"]
+        return has_parts
 
     def _fills_slots(self, intent: str) -> bool:
-        mappings = [each for slots in self._project.forms.values() for listed in slots.values() for each in listed]
+        mappings = [each for slots in self._project.forms.values() for own in slots.values() for each in own]
         mappings += [each for slot in self._project.slots.values() for each in slot["mappings"]]
-        uses = any(intent in (each.get("intent") or ()) for each in mappings)
-        return uses or any(example.values for example in self._project.examples.get(intent, ()))
+        marks = any(example.values for example in self._project.examples.get(intent, ()))
+        return marks or any(intent in list_intents(each) for each in mappings)
 
-    def _begin_flow(self, intent: str) -> Values:
-        return {"code": self._make_code(intent), "title": name_title(intent)}
+    def _plan_fallback(self, intent: str, way: _Way) -> None:
+        """Rasa sends this intent itself where it understood nothing, so its examples are no phrases."""
+        text, losses = self._write_responses(way.utterances, {})
+        self._done[intent] = way.utterances
+        self._answer_not_understood(text)
+        unused = "its examples make no phrases" if intent in self._project.examples else ""
+        self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses, unused)
 
-    def _finish_flow(self, intent: str, flow: Values, kind: str, losses: Sequence[str]) -> None:
-        examples = [example.text for example in self._project.examples[intent]]
-        phrases, reasons = self._choose_phrases(examples, flow["code"]), [*losses]
-        if not phrases:
-            self._add("intent", intent, Outcome.PERSON, "", "all its examples belong to other intents, too")
+    def _answer_not_understood(self, text: str) -> None:
+        """In a form, its question comes instead."""
+        self.result.tables.setdefault(rows.Response.table, [{
+            "intent_code": ANY, "state_code": NOT_UNDERSTOOD, "output_format": "TEXT", "response_type": "EXACT",
+            "exact_text": f"{{% if question %}}{{{{ question }}}}{{% else %}}{text}{{% endif %}}",
+            "description": "nobody understood",
+        }])  # fmt: skip
+
+    def _plan_answer(self, intent: str, way: _Way, role: Role | None) -> None:
+        kind, name = (FlowKind.handover, "Hand-over") if role is Role.HAND_OVER else (FlowKind.answer, "Answer")
+        text, losses = self._write_responses(way.utterances, {})
+        rest = [action for action in way.actions if action not in way.utterances]
+        losses += [f"without {', '.join(rest)}"] if rest else []
+        if role is Role.OUT_OF_SCOPE and not self._project.list_replies("nlu_fallback"):
+            self._answer_not_understood(text)
+        # Users read the title in "Do you mean …?".
+        title = name_title(role if role is Role.OUT_OF_SCOPE else intent)
+        self._done[intent] = way.utterances
+        flow = {"title": title, "kind": kind.value, "answer": text or self._texts["answer_handover"]}
+        self._add_flow(intent, name, flow, [*way.losses, *losses])
+
+    def _plan_form_flow(self, intent: str, way: _Way) -> None:
+        """A flow that asks for the fields of a form, from the first message to the answer at the end."""
+        form, slots, end = way.form, list_slots(self._project, way.form), self._find_end(way.form)
+        constants = {slot.name: value for slot in slots if (value := slot.find_constant(intent)) is not None}
+        written = write_fields([slot for slot in slots if slot.name not in constants])
+        if not written.fields:
+            self._add("intent", intent, Outcome.PERSON, "", f"{form} has no slots: code asks for them")
             return
-        owners = Counter(self._owners.get(fold(text), flow["code"]) for text in examples)
-        for owner, count in owners.items():
-            if owner != flow["code"]:
-                reasons.append(f"{count} of its examples lead to {owner}, which has them, too")
-        if left_out := owners[flow["code"]] - len(phrases):
-            reasons.append(f"{left_out} of its examples are repeated, too long or without words")
-        flow["answer"] = flow["answer"][:_LONGEST_ANSWER]
-        self._plan.flows.append({**flow, "phrases": phrases})
-        is_whole = not losses
-        self._add("intent", intent, Outcome.COMES if is_whole else Outcome.PARTLY, f"{kind} {flow['code']}", *reasons)
+        said, first = list(filter(_is_response, end.actions)), written.fields[0]
+        answer, losses = self._write_responses(said, written.names)
+        intro, further = self._write_responses(way.utterances, written.names)
+        if intro:
+            question = {"again": first["question"]} if "question" in first else {}
+            first |= {"question": "\n\n".join(filter(None, [intro, first.get("question")])), **question}
+        code = [action for action in (*way.actions, *end.actions) if not _is_response(action)]
+        losses += [*further, *way.losses, *end.losses, *(f"without {action}, which is code" for action in code)]
+        losses += [] if written.confirmation else ["it asks for a yes at the end"]
+        self._fields.setdefault(form, written)
+        self._responses |= {slot.question_name for slot in slots}
+        self._done |= {intent: [*way.utterances, form], form: said}
+        settings = {"confirmation": written.confirmation, "locale": self._locale}
+        flow = {
+            "title": name_title(intent), "kind": FlowKind.collect.value, "fields": written.fields,
+            "answer": answer or self._texts["answer_collect"], **{key: text for key, text in settings.items() if text},
+        }  # fmt: skip
+        if added := self._add_flow(intent, "Flow", flow, losses):
+            self._begun.setdefault(form, []).append(added)
+            self.result.tables.setdefault(rows.Rule.table, []).extend({
+                "intent_code": added, "state_code": COLLECT, "phase": "PRE_RESPONSE_RESOLUTION", "rule_type": "EXACT",
+                "match_pattern": "ANY", "action": "SET_CONTEXT", "action_value": f"{name_field(slot)}:{value}",
+                "priority": 4, "description": f"the intent says the {name_title(slot).lower()}"[:200],
+            } for slot, value in constants.items())  # fmt: skip
 
-    def _choose_phrases(self, examples: Sequence[str], code: str) -> list[str]:
-        """The examples that no other flow has: one phrase leads to one intent."""
-        phrases = dict[str, str]()
+    def _add_flow(self, intent: str, name: str, flow: Values, losses: Sequence[str]) -> str:
+        """Add the flow with its phrases, and return its code; blank if all its examples belong to other intents."""
+        code = name_code(intent)
+        if self._intents.setdefault(code, intent) != intent:
+            code = f"{code[:50]}_{len(self._intents)}"
+        examples, phrases = [example.text for example in self._project.examples[intent]], dict[str, str]()
         for text in examples:
+            # One phrase leads to one intent.
             if has_words(text) and len(text) <= _LONGEST_PHRASE and self._owners.setdefault(fold(text), code) == code:
                 phrases.setdefault(fold(text), text)
-        return list(phrases.values())[:_MOST_PHRASES]
-
-    def _make_code(self, intent: str) -> str:
-        """The code of an intent; two names that give the same code have numbers."""
-        base = code = name_code(intent)
-        number = 1
-        while self._codes.setdefault(code, intent) != intent:
-            number += 1
-            code = f"{base[:56]}_{number}"
+        owners = Counter(self._owners.get(fold(text), code) for text in examples)
+        reasons = [f"{owners[owner]} of its examples lead to {owner}" for owner in owners if owner != code]
+        if left_out := owners[code] - len(phrases):
+            reasons.append(f"{left_out} of its examples are repeated, too long or without words")
+        if not phrases:
+            self._add("intent", intent, Outcome.PERSON, "", *reasons)
+            return ""
+        answer, texts = flow["answer"][:_LONGEST_ANSWER], list(phrases.values())[:_MOST_PHRASES]
+        self.result.flows.append({"code": code, **flow, "phrases": texts, "answer": answer})
+        outcome = Outcome.PARTLY if losses else Outcome.COMES
+        self._add("intent", intent, outcome, f"{name} {code}", *losses, *reasons)
         return code
-
-    # --- paths --------------------------------------------------------------------------------------------------
-
-    def _list_replies(self, intent: str) -> list[Reply]:
-        """What follows an intent; a part of a retrieval intent is meant by the name of the whole, too."""
-        names = {intent, intent.partition("/")[0]}
-        return [reply for reply in self._project.replies if names & {*reply.intents}]
-
-    def _find_path(self, intent: str) -> _Path:
-        if "/" in intent and f"utter_{intent}" in self._project.responses:
-            return _Path([f"utter_{intent}"])
-        replies = self._list_replies(intent)
-        outside = [reply for reply in replies if not reply.loop]
-        forms = {
-            action: reply for reply in reversed(outside) for action in reply.actions if action in self._project.forms
-        }
-        if len(forms) == 1 and find_role(intent) is None:
-            [(form, reply)] = forms.items()
-            return self._join([reply], form)
-        in_loops = [reply for reply in replies if reply.loop and LEAVE not in reply.actions]
-        groups = (
-            [reply for reply in outside if reply.kind == "rule" and not reply.is_conditional],
-            [reply for reply in outside if reply.is_first and not reply.is_conditional],
-            [reply for reply in outside if not reply.is_conditional],
-            in_loops,
-        )
-        chosen = next(filter(None, groups), [])
-        path = self._join(chosen)
-        if len(forms) > 1:
-            path.losses.append(f"it begins {len(forms)} forms: {', '.join(forms)}")
-        elif not chosen and outside:
-            path.losses.append("it answers in certain cases only")
-        return path
-
-    def _find_end(self, form: str) -> _Path:
-        ends = [reply for reply in self._project.replies if reply.form == form]
-        rules = [reply for reply in ends if reply.kind == "rule" and not reply.is_conditional]
-        return self._join(rules or [reply for reply in ends if not reply.is_conditional])
-
-    def _join(self, replies: Sequence[Reply], form: str = "") -> _Path:
-        """What these replies have in common from their beginning on."""
-        listed = list(dict.fromkeys(tuple(reply.actions) for reply in replies))
-        common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*listed, strict=False))]
-        path = _Path(common if not form else list(takewhile(lambda action: action != form, listed[0])), form)
-        if len(listed) > 1:
-            path.losses.append(f"{len(listed)} paths go different ways")
-        answers = {find_role(intent) for reply in replies for intent in reply.next_intents}
-        if not form and {Role.YES, Role.NO} & answers:
-            path.losses.append("it asks for a yes or no, and what follows needs a person")
-        return path
-
-    def _is_code(self, action: str) -> bool:
-        return not action.startswith("utter_") and action not in self._project.forms
 
     def _write_responses(self, names: Sequence[str], fields: Mapping[str, str]) -> tuple[str, list[str]]:
         """The texts of responses one after the other, and what they lose."""
-        texts = list[Text]()
-        losses = []
-        for name in names:
-            if variations := self._project.responses.get(name):
-                texts.append(write_text(variations, fields))
-                self._responses.add(name)
-            else:
-                losses.append(f"{name} is not in the domain")
-        losses += [loss for text in texts for loss in text.losses]
-        if unset := list(dict.fromkeys(name for text in texts for name in text.unset)):
-            losses.append(f"its text reads {', '.join(unset)}, which code has to set")
+        missing = [f"{name} is not in the domain" for name in names if name not in self._project.responses]
+        texts = [write_text(self._project.responses.get(name, ()), fields) for name in names]
+        self._responses.update(names)
+        losses = [*missing, *(loss for text in texts for loss in text.losses)]
         return "\n\n".join(text.template for text in texts if text.template), losses
 
-    def _add_row(self, table: str, **values: str | int) -> None:
-        self._plan.tables.setdefault(table, []).append(values)
+    # --- what follows -------------------------------------------------------------------------------------------
+
+    def _find_way(self, intent: str) -> _Way:
+        if "/" in intent and f"utter_{intent}" in self._project.responses:
+            return _Way([f"utter_{intent}"])
+        replies = self._project.list_replies(intent)
+        outside = [reply for reply in replies if not reply.loop]
+        begun = [(action, reply) for reply in outside for action in reply.actions if action in self._project.forms]
+        forms = dict(reversed(begun))
+        if len(forms) == 1 and find_role(intent) is None:
+            # Paths that only answer leave the form out, because stories know a value already.
+            [(form, reply)] = forms.items()
+            others = [each for each in outside if form not in each.actions and not each.is_conditional]
+            losses = [f"other paths do {', '.join(others[0].actions)}"] if others else []
+            return _Way(list(takewhile(lambda action: action != form, reply.actions)), form, losses)
+        free = [reply for reply in outside if not reply.is_conditional]
+        groups = (
+            [reply for reply in free if reply.path[0] == "rule"],
+            [reply for reply in free if reply.is_first],
+            free,
+            [reply for reply in replies if reply.loop and LEAVE not in reply.actions],
+        )
+        way = _join(next(filter(None, groups), []))
+        way.losses += [f"it begins {', '.join(forms)}"] if len(forms) > 1 else []
+        way.losses += ["it answers in certain cases only"] if outside and not free else []
+        way.actions = [action for action in way.actions if action not in self._project.forms]
+        return way
+
+    def _find_end(self, form: str) -> _Way:
+        ends = [reply for reply in self._project.replies if reply.form == form and not reply.is_conditional]
+        return _join([reply for reply in ends if reply.path[0] == "rule"] or ends)
 
     # --- everything else ----------------------------------------------------------------------------------------
 
-    def _plan_forms(self) -> None:
+    def plan_forms(self) -> None:
         for form in self._project.forms:
-            codes = self._begun.get(form)
-            if not codes:
-                reason = "no single message begins it: write a flow, or name it in a rule"
-                self._add("form", form, Outcome.PERSON, "", reason)
-                continue
-            self._add("form", form, Outcome.COMES, f"Form of {', '.join(codes)}")
-            for slot, becomes, reason, needs_person in self._fields[form].notes:
-                outcome = Outcome.PARTLY if needs_person else Outcome.COMES
-                self._add("slot", f"{form}.{slot}", outcome, becomes, reason)
-        asked = {slot for slots in self._project.forms.values() for slot in slots}
-        if others := [slot for slot in self._project.slots if slot not in asked and slot != "requested_slot"]:
+            if codes := self._begun.get(form):
+                self._add("form", form, Outcome.COMES, f"Form of {', '.join(codes)}")
+                self.result.lines += self._fields[form].lines
+            else:
+                self._add("form", form, Outcome.PERSON, "", "no single message begins it: write a flow for it")
+        asked = {"requested_slot", *(slot for slots in self._project.forms.values() for slot in slots)}
+        if others := [slot for slot in self._project.slots if slot not in asked]:
             self._add("slot", ", ".join(others), Outcome.PERSON, "", "no form asks for it: code or a rule sets it")
 
-    def _plan_entities(self) -> None:
+    def plan_entities(self) -> None:
         used = {entity for form in self._begun for slot in list_slots(self._project, form) for entity in slot.entities}
-        for kind, named in (("lookup", self._project.lookups), ("regex", self._project.patterns)):
-            for name, texts in named.items():
-                if name in used:
-                    self._add(
-                        kind, name, Outcome.COMES, "choices" if kind == "lookup" else "pattern", f"{len(texts)} lines"
-                    )
-                else:
-                    self._add(kind, name, Outcome.PERSON, "", "no field reads this entity")
+        for kind, becomes, named in (
+            ("lookup", "Choices", self._project.lookups), ("regex", "Pattern", self._project.patterns),
+        ):  # fmt: skip
+            for name in named:
+                reason = "" if name in used else "no field reads this entity"
+                self._add(kind, name, Outcome.PERSON if reason else Outcome.COMES, "" if reason else becomes, reason)
         if synonyms := self._project.synonyms:
-            values = {str(option["value"]) for flow in self._plan.flows for option in _list_options(flow)}
+            fields = (field for flow in self.result.flows for field in flow.get("fields", ()))
+            values = {option["value"] for field in fields for option in field.get("options", ())}
             count = sum(value in values for value in synonyms.values())
             outcome = Outcome.COMES if count == len(synonyms) else Outcome.PARTLY
-            self._add("synonym", f"{len(synonyms)} words", outcome, "words of choices", f"{count} belong to choices")
+            self._add("synonym", f"{len(synonyms)} words", outcome, "Words of choices", f"{count} are of choices")
 
-    def _plan_path(self, kind: str, name: str) -> None:
+    def plan_path(self, path: tuple[str, str]) -> None:
         """A rule or story comes along if the flows do all that it says."""
-        replies = [reply for reply in self._project.replies if (reply.kind, reply.source) == (kind, name)]
-        problem = next((each for reply in replies if (each := self._find_gap(reply))), "")
-        if not replies:
-            problem = "it goes on from an action, not from a message"
-        self._add(
-            kind, name, Outcome.PERSON if problem else Outcome.COMES, "" if problem else "see its intents", problem
-        )
+        replies = [reply for reply in self._project.replies if reply.path == path]
+        gaps = map(self._find_gap, replies)
+        gap = next(filter(None, gaps), "") if replies else "it goes on from an action, not from a message"
+        self._add(*path, Outcome.PERSON if gap else Outcome.COMES, "" if gap else "The flows of its intents", gap)
 
     def _find_gap(self, reply: Reply) -> str:
         """What a reply does that no flow does; blank for nothing."""
-        after = f"after {' or '.join(reply.intents) or reply.form}"
-        actions = [action for action in reply.actions if not (reply.loop and action in self._project.forms)]
-        if reply.intents and LEAVE in actions:
-            rest = ", ".join(actions[actions.index(LEAVE) + 1 :])
-            return f"{after} it leaves the form and goes on with {rest or 'nothing'}"
-        keys = [("intent", intent) for intent in reply.intents] or [("form", reply.form)]
+        after, forms = f"after {' or '.join(reply.intents) or reply.form}", self._project.forms
+        actions = [action for action in reply.actions if not (reply.loop and action in forms)]
         if reply.is_conditional:
-            return f"{after} it depends on a slot or a checkpoint"
-        for key in keys:
-            if key[0] == "intent" and find_role(key[1]) in (Role.YES, Role.NO) and not actions:
-                continue
-            done = self._done.get(key)
-            if code := next((action for action in actions if self._is_code(action)), ""):
-                return f"{after}: {code} is code"
-            if done is None and actions:
-                return f"{after} it does {', '.join(actions)}"
-            if done is not None and actions and actions != done:
-                return f"{after} it does {', '.join(actions)}, elsewhere {', '.join(done) or 'nothing'}"
+            return f"{after}, a slot or a checkpoint decides"
+        if code := next((action for action in actions if not _is_response(action) and action not in forms), ""):
+            return f"{after}, {code} is code" if code != LEAVE else f"{after}, it leaves {reply.loop}"
+        for name in reply.intents or [reply.form]:
+            done = self._done.get(name, [])
+            if actions and actions != done:
+                return f"{after}, it does {', '.join(actions)}" + (f", elsewhere {', '.join(done)}" if done else "")
         return ""
 
-    def _plan_rest(self) -> None:
-        for action in dict.fromkeys(self._project.actions):
-            if action.startswith("utter_"):
-                continue
+    def plan_rest(self) -> None:
+        for action in dict.fromkeys(filter(lambda name: not _is_response(name), self._project.actions)):
             remedy = next(text for beginning, text in _ACTIONS.items() if action.startswith(beginning))
             self._add("action", action, Outcome.PERSON, "", remedy)
         if unused := [name for name in self._project.responses if name not in self._responses]:
-            reason = "only code, stories or conditions use it; take its text over by hand"
-            self._add("response", ", ".join(unused), Outcome.PERSON, "", reason)
-        for section in sorted(self._project.sections & _LEFT_OUT.keys()):
-            outcome, reason = _LEFT_OUT[section]
-            self._add("section", section, outcome, "", reason)
+            self._add("response", ", ".join(unused), Outcome.PERSON, "", "only code, stories or conditions use it")
+        for section in sorted(self._project.sections & _SECTIONS.keys()):
+            self._add("section", section, _SECTIONS[section][0], "", _SECTIONS[section][1])
 
 
-def _list_options(flow: Document) -> Iterator[Document]:
-    for each in flow.get("fields", ()):
-        yield from each.get("options", ())
+def _is_response(action: str) -> bool:
+    return action.startswith("utter_")
+
+
+def _join(replies: Sequence[Reply]) -> _Way:
+    """What these replies have in common from their beginning on."""
+    listed = list(dict.fromkeys(tuple(reply.actions) for reply in replies))
+    common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*listed, strict=False))]
+    answers = {find_role(intent) for reply in replies for intent in reply.next_intents}
+    losses = [f"{len(listed)} paths go different ways"] if len(listed) > 1 else []
+    asks = ["it asks for a yes or no, and what follows needs a person"] if {Role.YES, Role.NO} & answers else []
+    return _Way(common, losses=[*losses, *asks])

@@ -1,8 +1,8 @@
-"""The responses of a project as texts of ours: slots in braces become templates, variations are counted."""
+"""Responses and names of a project as texts and names of ours: slots in braces become templates."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from config_admin.tables.output_schema import RESERVED
@@ -12,68 +12,60 @@ from convengine.files.json_text import read_json
 _SLOT = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
 #: What would begin a part of a template.
 _OPENING = re.compile(r"\{[{%#]")
-#: `/inform{"size": "large"}`; where templates read the payload, its braces are doubled.
-_PAYLOAD = re.compile(r"^/\w[\w/]*(\{.*\})$", re.DOTALL)
+#: `/inform{"size": "large"}`; a template doubles the braces of a payload.
+_PAYLOAD = re.compile(r"/\w[\w/]*(\{.*\})", re.DOTALL)
 #: Parts of a response that a text cannot have.
 _RICH_PARTS = ("image", "attachment", "custom", "elements")
 
 
-@dataclass
+@dataclass(frozen=True)
 class Text:
-    """A template, and what it leaves out of the response."""
+    """A template, the names that no field of its flow gives it, and what it leaves out of the response."""
 
-    template: str = ""
-    #: The values that it reads besides the fields of its flow: code sets them.
-    unset: list[str] = field(default_factory=list)
-    losses: list[str] = field(default_factory=list)
+    template: str
+    unset: Sequence[str] = ()
+    losses: Sequence[str] = ()
 
 
-def write_text(
-    variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str], *, is_question: bool = False
-) -> Text:
-    """The text of a response; `fields` are the fields of the flow by slot. A question keeps buttons as its choices."""
+def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str], *, asks: bool = False) -> Text:
+    """The text of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
     plain = [each for each in variations if not {"condition", "channel"} & each.keys()]
     first = next((each for each in (*plain, *variations) if each.get("text")), {})
-    written, text, end = Text(), str(first.get("text", "")).strip(), 0
-    for slot in _SLOT.finditer(text):
-        written.template += _escape(text[end : slot.start()])
-        name = slot[1]
-        if name in fields:
-            written.template += f"{{{{ {fields[name]} }}}}"
+    # Odd parts are names of slots.
+    parts = _SLOT.split(str(first.get("text", "")).strip())
+    unset = list(dict.fromkeys(slot for slot in parts[1::2] if slot not in fields))
+    for number, part in enumerate(parts):
+        if number % 2:
+            parts[number] = f"{{{{ {fields.get(part) or f'context.{name_field(part)}'} }}}}"
         else:
-            written.template += f"{{{{ context.{name_field(name)} }}}}"
-            written.unset.append(name)
-        end = slot.end()
-    written.template += _escape(text[end:])
-    if len(variations) > 1:
-        written.losses.append(f"the first of {len(variations)} variations")
-    if rich := [part for part in _RICH_PARTS if any(part in each for each in variations)]:
-        written.losses.append(f"without {', '.join(rich)}")
-    if first.get("buttons") and not is_question:
-        written.losses.append("without buttons: users type")
-    return written
+            parts[number] = _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', part)
+    rich = [part for part in _RICH_PARTS if any(part in each for each in variations)]
+    losses = {
+        f"the first of {len(variations)} variations": len(variations) > 1,
+        f"without {', '.join(rich)}": rich,
+        "without buttons: users type": first.get("buttons") and not asks,
+        f"its text reads {', '.join(unset)}, which code has to set": unset,
+    }
+    return Text("".join(parts), unset, [loss for loss, holds in losses.items() if holds])
 
 
-def _escape(text: str) -> str:
-    return _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', text)
-
-
-def list_buttons(variations: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """The values that the buttons of a question give, each with its title."""
-    buttons = list[tuple[str, str]]()
+def list_buttons(variations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """The titles of the buttons of a question, by the values that they give."""
+    buttons = {}
     for button in (button for each in variations for button in each.get("buttons") or ()):
-        payload = _PAYLOAD.match(button.get("payload", "").replace("{{", "{").replace("}}", "}"))
+        payload = _PAYLOAD.fullmatch(button.get("payload", "").replace("{{", "{").replace("}}", "}"))
         try:
             values = read_json(payload[1]) if payload else None
         except Unreadable:
             continue
         if isinstance(values, dict) and len(values) == 1:
-            buttons.append((str(next(iter(values.values()))), str(button.get("title") or "")))
+            [value] = values.values()
+            buttons[str(value)] = str(button.get("title") or value)
     return buttons
 
 
 def name_field(slot: str) -> str:
-    """The name of the field of a slot. The engine reserves some names."""
+    """The field of a slot. The engine reserves some names."""
     name = re.sub(r"\W", "_", slot, flags=re.ASCII)
     name = name if name[:1].isalpha() else f"f{name}"
     return (f"{name}_value" if name in RESERVED else name)[:60]

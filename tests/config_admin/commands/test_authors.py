@@ -26,6 +26,7 @@ CALLS: dict[str, Callable[[Path], list[str]]] = {
         *("config_import", write(folder, {"ce_policy": [POLICY]})),
         *("--apply", "--draft", "Other"),
     ],
+    "come_over": lambda folder: ["come_over", "rasa", str(folder), "--apply"],
     "config_rollback": lambda folder: ["config_rollback", "1"],
     "config_rollback --undo": lambda folder: ["config_rollback", "1", "--undo"],
     "start_flow": lambda folder: ["start_flow", write(folder, FLOW)],

@@ -256,6 +256,8 @@ OTHER_COMMANDS = {
     *("api_key_create", "user_create", "load_documents", "evaluate"),
     # Who gets a release that was published.
     "gradual",
+    # It makes drafts only.
+    "come_over",
 }
 
 

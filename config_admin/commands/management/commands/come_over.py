@@ -1,6 +1,7 @@
 """`manage.py come_over rasa DIR`: show what a bot of another system becomes; with `--apply` make a draft of it."""
 
 from argparse import ArgumentParser
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from textwrap import wrap
@@ -10,13 +11,13 @@ from django.core.management.base import CommandError
 
 from config_admin.commands.authors import add_author_argument, read_author
 from config_admin.commands.named_draft import open_named_draft
-from config_admin.contrib.come_over.plan import Outcome, Plan, plan_project
+from config_admin.contrib.come_over.outcomes import Outcome
+from config_admin.contrib.come_over.plan import Plan, plan_project
 from config_admin.contrib.come_over.project import read_project
 from config_admin.flows.document import FlowRefused
 from config_admin.transfer.apply_import import ImportFailed, run_import
 from config_admin.transfer.document import Document, FileRefused, ImportMode, locate_rows
 from config_admin.transfer.import_report import describe_plan
-from convengine.engine.turn.codec import dumps
 from convengine.server.admin_site.rights import IMPORT
 from convengine.server.deployment.exact_command import ExactCommand
 
@@ -37,47 +38,35 @@ class Command(ExactCommand):
         parser.add_argument(
             "--draft", default="", metavar="TITLE", help="The title of the draft. Default: the name of the folder."
         )
-        parser.add_argument("--json", action="store_true", help="Print one JSON document instead of text.")
         add_author_argument(parser, "The author of the draft")
 
-    def handle(self, *args: Any, folder: Path, apply: bool, json: bool, **options: Any) -> None:
+    def handle(self, *args: Any, folder: Path, apply: bool, **options: Any) -> None:
         """Read, print, and store. Raises CommandError for a project that cannot be read."""
         author = read_author(options["author"], IMPORT)
         try:
-            project = read_project(folder)
-            plan = plan_project(project)
+            plan = plan_project(read_project(folder))
             document = Document(locate_rows(plan.write_tables()), ImportMode.UPDATE)
         except FileRefused as refused:
             raise CommandError(f"{refused}\nNothing was written.") from None
         except FlowRefused as refused:
             raise CommandError("\n".join([f"{folder}:", *refused.problems, "Nothing was written."])) from None
-        title = options["draft"] or f"Come over: {project.name}"[:150]
+        reason = f"From {folder.resolve().name}"
+        title = options["draft"] or reason[:150]
         try:
-            with open_named_draft(title, author, f"From {project.name}", writing=apply):
-                done = run_import(document, apply=apply, author=author, reason=f"From {project.name}")
+            with open_named_draft(title, author, reason, writing=apply):
+                done = run_import(document, apply=apply, author=author, reason=reason)
         except ImportFailed as failed:
             raise CommandError(str(failed)) from None
-        if json:
-            self.stdout.write(dumps(_serialize(plan, title if done.is_applied else "")))
-        else:
-            self.stdout.write("\n".join(_describe(plan)))
-            self.stdout.write("\n".join(describe_plan(done.plan)) if done.plan.is_refused else "")
+        for line in (*_describe(plan), *(describe_plan(done.plan) if done.plan.is_refused else ())):
+            self.stdout.write(line)
         if done.plan.is_refused:
             raise CommandError("Nothing was written, because rows have errors.")
-        if not json:
-            self.stdout.write(
-                f"The draft “{title}” has it all. Publish it: draft publish “{title}”."
-                if done.is_applied and done.plan.differences
-                else "The configuration has all of it already."
-                if done.is_applied
-                else "Nothing was changed. Use --apply to make a draft."
-            )
-
-
-def _serialize(plan: Plan, draft: str) -> dict[str, Any]:
-    names = ("part", "name", "outcome", "becomes", "reason")
-    lines = [{name: str(getattr(line, name)) for name in names} for line in plan.lines]
-    return {"lines": lines, "flows": [flow["code"] for flow in plan.flows], "draft": draft or None}
+        if not done.is_applied:
+            self.stdout.write("Nothing was changed. Use --apply to make a draft.")
+        elif done.plan.differences:
+            self.stdout.write(f"All of it is in the draft “{title}”. Publish it: draft publish “{title}”.")
+        else:
+            self.stdout.write("The configuration has all of it already.")
 
 
 def _describe(plan: Plan) -> Iterator[str]:
@@ -86,9 +75,9 @@ def _describe(plan: Plan) -> Iterator[str]:
     yield from _describe_row(["-" * width for width in _WIDTHS])
     for line in plan.lines:
         yield from _describe_row([line.part, line.name, line.outcome, line.becomes, line.reason])
-    counts = plan.count_outcomes()
+    counts = Counter(line.outcome for line in plan.lines)
     yield ""
-    yield ", ".join(f"{outcome}: {counts.get(outcome, 0)}" for outcome in Outcome)
+    yield ", ".join(f"{outcome}: {counts[outcome]}" for outcome in Outcome)
 
 
 def _describe_row(cells: Sequence[str]) -> Iterator[str]:

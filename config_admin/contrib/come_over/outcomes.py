@@ -1,0 +1,57 @@
+"""What becomes of a part of a project, and what an intent is for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from convengine.engine.text.compare import split_name
+
+
+class Outcome(StrEnum):
+    COMES = "comes along"
+    PARTLY = "in part"
+    PERSON = "needs a person"
+    UNNEEDED = "not needed"
+
+
+@dataclass(frozen=True)
+class PlanLine:
+    """A part of the project by kind and name, what it becomes, and why not everything of it comes along."""
+
+    part: str
+    name: str
+    outcome: Outcome
+    becomes: str = ""
+    reason: str = ""
+
+
+class Role(StrEnum):
+    """What an intent is for, where the engine has something of its own for it."""
+
+    YES = "yes"
+    NO = "no"
+    STOP = "stop"
+    FALLBACK = "fallback"
+    OUT_OF_SCOPE = "something else"
+    HAND_OVER = "hand over"
+
+
+#: The names of such intents, in words.
+_NAMES: Mapping[Role, tuple[str, ...]] = {
+    Role.YES: ("affirm", "affirmative", "yes", "agree"),
+    Role.NO: ("deny", "negative", "no", "disagree"),
+    Role.STOP: ("stop", "cancel"),
+    Role.FALLBACK: ("nlu fallback",),
+    Role.OUT_OF_SCOPE: ("out of scope", "off topic", "other", "default", "fallback"),
+    Role.HAND_OVER: ("handoff", "hand off", "handover", "hand over", "human", "live agent", "real person", "operator"),
+}
+#: Roles that a part of a name tells: `request_human`. But `cancel_order` is a wish of its own.
+_BY_PART = frozenset({Role.HAND_OVER})
+
+
+def find_role(intent: str) -> Role | None:
+    name = " ".join(split_name(intent)).lower()
+    for role, names in _NAMES.items():
+        if name in names or (role in _BY_PART and any(f" {words} " in f" {name} " for words in names)):
+            return role
+    return None

@@ -1,0 +1,102 @@
+"""`come_over rasa DIR`: the plan, the draft, and a bot that answers."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from config_admin import models as m
+from config_admin.contrib.come_over.project import read_project
+from config_admin.releases import head
+from config_admin.releases.active import snapshots
+from convengine.evaluation.intents import decide_by
+from tests.api import Caller
+
+pytestmark = pytest.mark.django_db
+KAYAK_HIRE = Path(__file__).parents[1] / "contrib" / "come_over" / "kayak_hire"
+
+
+def run(*arguments: str) -> str:
+    out = StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def come_over(folder: Path, *options: str) -> str:
+    return run("come_over", "rasa", str(folder), *options)
+
+
+def refuse(folder: Path, *options: str) -> str:
+    with pytest.raises(CommandError) as refused:
+        come_over(folder, *options)
+    return str(refused.value)
+
+
+@pytest.fixture
+def moved() -> None:
+    come_over(KAYAK_HIRE, "--apply")
+    run("draft", "publish", "From kayak_hire")
+
+
+def test_the_plan_is_a_table_and_changes_nothing() -> None:
+    before = head.newest()
+    plan = come_over(KAYAK_HIRE)
+    assert "intent     hire_kayak" in plan
+    assert "needs a person" in plan
+    assert plan.endswith("Nothing was changed. Use --apply to make a draft.\n")
+    assert (head.newest(), m.CeDraft.objects.count(), m.CeIntent.objects.count()) == (before, 0, 0)
+
+
+def test_the_draft_is_one_release_without_an_error(moved: None) -> None:
+    assert m.CeIntent.objects.count() == 7
+    assert "0 errors" in run("config_check")
+
+
+def test_a_second_run_changes_nothing(moved: None) -> None:
+    assert come_over(KAYAK_HIRE, "--apply").endswith("The configuration has all of it already.\n")
+    assert m.CeDraft.objects.filter(status="OPEN").count() == 0
+
+
+def test_every_intent_answers_its_own_examples(moved: None) -> None:
+    decide, project = decide_by(snapshots.current()), read_project(KAYAK_HIRE)
+    for code in m.CeIntent.objects.values_list("intent_code", flat=True):
+        [examples] = [texts for intent, texts in project.examples.items() if intent.upper().replace("/", "_") == code]
+        assert {decide(example.text).intents for example in examples} == {(code,)}
+
+
+def test_the_bot_asks_confirms_and_answers(moved: None) -> None:
+    caller = Caller()
+    for message, state, answer in (
+        ("I would like to hire a tandem", "COLLECT", "What is the number of your paddling licence?"),
+        ("what if I cannot swim?", "COLLECT", "Only people who can swim 50 metres may paddle."),
+        ("KP-4471", "COLLECT", "On which day?"),
+        ("on 3 June 2099", "COLLECT", "How many people come along?"),
+        ("nine", "COLLECT", "“nine” is not possible (from 1 to 4). How many people come along?"),
+        ("3", "COLLECT", "From which shore do you start?"),
+        ("the north shore", "COLLECT", "Do you need life vests?"),
+        ("yes", "CONFIRM", "A double kayak for 3, shall I book it?"),
+        ("yes", "DONE", "Your double kayak waits at the North shore."),
+        ("may I bring my dog", "IDLE", "Dogs may come along in a canoe."),
+        ("put me through to a colleague", "HAND_OVER", "I am calling somebody from the boathouse."),
+    ):
+        said = caller.say(message)
+        assert (said["state"], said["payload"]["value"].partition("\n")[0]) == (state, answer), message
+
+
+def test_a_project_that_cannot_be_read_writes_nothing(tmp_path: Path) -> None:
+    tmp_path.joinpath("domain.yml").write_text("intents: [\n")
+    refusal = refuse(tmp_path, "--apply")
+    assert "domain.yml, line 2: the file is not valid YAML" in refusal
+    assert refusal.endswith("Nothing was written.")
+    assert m.CeDraft.objects.count() == 0
+
+
+def test_rows_with_errors_write_nothing(tmp_path: Path) -> None:
+    tmp_path.joinpath("domain.yml").write_text(
+        "intents: [unknown]\nresponses: {utter_a: [{text: a}]}\n"
+        "rules: [{rule: r, steps: [{intent: unknown}, {action: utter_a}]}]\n"
+        "nlu: [{intent: unknown, examples: ['what is it']}]\n"
+    )
+    assert refuse(tmp_path, "--apply") == "Nothing was written, because rows have errors."
+    assert m.CeDraft.objects.count() == 0

@@ -1,0 +1,141 @@
+"""The plan names every part of a project, with what becomes of it and why."""
+
+from pathlib import Path
+
+import pytest
+
+from config_admin.contrib.come_over.outcomes import Outcome, PlanLine
+from config_admin.contrib.come_over.paths import Reply
+from config_admin.contrib.come_over.plan import Plan, plan_project
+from config_admin.contrib.come_over.project import Project, read_project
+from convengine.evaluation.labelled import LabelledMessage
+
+COMES, PARTLY, PERSON, UNNEEDED = Outcome.COMES, Outcome.PARTLY, Outcome.PERSON, Outcome.UNNEEDED
+#: The lines of the kayak hire, by part and name.
+LINES = {
+    ("intent", "greet"): (PARTLY, "Answer GREET", "the first of 2 variations"),
+    ("intent", "affirm"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a yes"),
+    ("intent", "deny"): (PARTLY, "", "the engine reads 2 of its 2 examples as a no; what follows it in stories needs a person"),
+    ("intent", "hire_kayak"): (PARTLY, "Flow HIRE_KAYAK", "without action_book_boat, which is code"),
+    ("intent", "give_details"): (UNNEEDED, "", "values are read from any message; its marks are words of choices"),
+    ("intent", "ask_swimming"): (COMES, "Answer ASK_SWIMMING", ""),
+    ("intent", "speak_to_human"): (COMES, "Hand-over SPEAK_TO_HUMAN", ""),
+    ("intent", "faq"): (COMES, "", "each of its parts is an intent"),
+    ("intent", "faq/ask_price"): (COMES, "Answer FAQ_ASK_PRICE", ""),
+    ("intent", "weather_today"): (PARTLY, "Answer WEATHER_TODAY", "its text reads river_level, which code has to set"),
+    ("intent", "nlu_fallback"): (COMES, "Answer for NOT_UNDERSTOOD", ""),
+    ("form", "hire_form"): (COMES, "Form of HIRE_KAYAK", ""),
+    ("slot", "hire_form.confirm_hire"): (COMES, "Confirmation", ""),
+    ("slot", "river_level"): (PERSON, "", "no form asks for it: code or a rule sets it"),
+    ("lookup", "boat"): (COMES, "Choices", ""),
+    ("regex", "postbox"): (PERSON, "", "no field reads this entity"),
+    ("synonym", "2 words"): (COMES, "Words of choices", "2 are of choices"),
+    ("rule", "end of hire"): (PERSON, "", "after hire_form, action_book_boat is code"),
+    ("story", "a question in between"): (COMES, "The flows of its intents", ""),
+    ("story", "after a hello, a no"): (PERSON, "", "after deny, it does utter_swimming"),
+    ("action", "action_book_boat"): (PERSON, "", "register a task, and name it in the flow; or a tool"),
+    ("section", "pipeline"): (UNNEEDED, "", "phrases count at once, nothing is trained"),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plan() -> Plan:
+    return plan_project(read_project(Path(__file__).with_name("kayak_hire")))
+
+
+@pytest.mark.parametrize("key", LINES)
+def test_a_part_has_its_line(key: tuple[str, str], plan: Plan) -> None:
+    [line] = [line for line in plan.lines if (line.part, line.name) == key]
+    assert (line.outcome, line.becomes, line.reason) == LINES[key]
+
+
+def test_nothing_needs_a_person_without_a_reason(plan: Plan) -> None:
+    assert [line for line in plan.lines if line.outcome in (PARTLY, PERSON) and not line.reason] == []
+
+
+def test_a_flow_has_the_fields_of_the_form(plan: Plan) -> None:
+    [flow] = [flow for flow in plan.flows if flow["kind"] == "collect"]
+    assert [(field["name"], field["type"]) for field in flow["fields"]] == [
+        ("boat", "choice"), ("licence", "pattern"), ("hire_date", "date"), ("persons", "number"), ("shore", "choice"),
+        ("life_vest", "yes_no"),
+    ]  # fmt: skip
+    boat = flow["fields"][0]
+    assert boat["question"] == "Lovely, let us get you on the water.\n\nWhich boat would you like?"
+    assert boat["again"] == "Which boat would you like?"
+    assert boat["options"][1] == {"value": "double kayak", "synonyms": ["two seater", "tandem"]}
+    assert flow["confirmation"] == "A {{ boat }} for {{ persons }}, shall I book it?"
+
+
+def make_project(*replies: Reply, **examples: str) -> Project:
+    """A project with these examples, one for each intent."""
+    responses = {f"utter_{name}": [{"text": name}] for name in "abc"}
+    project = Project("x", responses=responses, forms={"form_a": {"boat": []}, "form_b": {"boat": []}})  # type: ignore[arg-type]
+    project.slots["boat"] = {"type": "text", "mappings": []}
+    project.replies = list(replies)
+    project.examples = {intent: [LabelledMessage(text, intent)] for intent, text in examples.items()}
+    return project
+
+
+def story(*actions: str, intent: str = "go", **values: object) -> Reply:
+    return Reply(("story", "x"), [intent], actions=[*actions], is_first=True, **values)  # type: ignore[arg-type]
+
+
+def find_line(project: Project, name: str = "go") -> PlanLine:
+    return next(line for line in plan_project(project).lines if (line.part, line.name) == ("intent", name))
+
+
+def test_paths_that_differ_come_along_as_far_as_they_agree() -> None:
+    line = find_line(make_project(story("utter_a", "utter_b"), story("utter_a", "utter_c"), go="let us go"))
+    assert (line.outcome, line.becomes, line.reason) == (PARTLY, "Answer GO", "2 paths go different ways")
+    line = find_line(make_project(story("utter_b"), story("utter_c"), go="let us go"))
+    assert (line.outcome, line.reason) == (PERSON, "2 paths go different ways")
+
+
+def test_a_rule_counts_before_stories() -> None:
+    rule = Reply(("rule", "x"), ["go"], actions=["utter_b"])
+    assert find_line(make_project(story("utter_c"), rule, go="let us go")).outcome is COMES
+
+
+@pytest.mark.parametrize(
+    ("replies", "reason"),
+    [
+        ((), "no rule or story says what follows it"),
+        ((story("action_x"),), "code answers it"),
+        ((story("utter_a", is_conditional=True),), "it answers in certain cases only"),
+        ((story("form_a"), story("form_b")), "2 paths go different ways; it begins form_a, form_b"),
+        ((story("action_x", loop="form_a"),), "only form_a answers it"),
+    ],
+)
+def test_what_has_no_single_way_needs_a_person(replies: tuple[Reply, ...], reason: str) -> None:
+    line = find_line(make_project(*replies, go="let us go"))
+    assert (line.outcome, line.reason) == (PERSON, reason)
+
+
+def test_one_phrase_leads_to_one_intent() -> None:
+    project = make_project(story("utter_a"), story("utter_b", intent="leave"), go="let us go", leave="Let us go")
+    line = find_line(project, "leave")
+    assert (line.outcome, line.reason) == (PERSON, "1 of its examples lead to GO")
+
+
+def test_names_with_the_same_code_get_codes_of_their_own() -> None:
+    project = make_project(story("utter_a", intent="go-on"), story("utter_b", intent="go_on"))
+    project.examples = {"go-on": [LabelledMessage("proceed")], "go_on": [LabelledMessage("continue")]}
+    assert [flow["code"] for flow in plan_project(project).flows] == ["GO_ON", "GO_ON_1"]
+
+
+def test_an_intent_may_say_a_value_of_its_form() -> None:
+    project = make_project(story("form_a"), go="let us go")
+    project.forms["form_a"]["reason"] = []
+    mapping = {"type": "from_trigger_intent", "intent": "go", "value": "a walk"}
+    project.slots["reason"] = {"type": "text", "mappings": [mapping]}
+    plan = plan_project(project)
+    assert [field["name"] for field in plan.flows[0]["fields"]] == ["boat"]
+    assert plan.tables["ce_rule"][0]["action_value"] == "reason:a walk"
+
+
+def test_the_answer_to_something_else_is_that_of_messages_not_understood() -> None:
+    plan = plan_project(
+        make_project(story("utter_a", intent="out_of_scope"), out_of_scope="what is the capital of peru")
+    )
+    assert plan.flows[0]["title"] == "Something else"
+    assert plan.tables["ce_response"][0]["exact_text"] == "{% if question %}{{ question }}{% else %}a{% endif %}"
