@@ -22,7 +22,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "For analysts and QA": (
         "concepts",
         *("first_hour_analyst", "workplace", "design", "authoring", "forms", "conversations", "understanding"),
-        *("languages", "rules", "actions", "tools", "health", "tests", "evaluate", "drafts", "transfer"),
+        *("languages", "rules", "actions", "tools", "health", "tests", "evaluate", "drafts", "transfer", "come_over"),
         *("first_hour_qa", "reading"),
         *("reports", "trust", "seals", "groups", "access", "troubleshooting", "cheat_sheet", "glossary"),
     ),

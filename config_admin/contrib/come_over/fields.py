@@ -209,9 +209,9 @@ class Fields:
 def write_fields(slots: Sequence[Slot]) -> Fields:
     """The fields of these slots. A last one that asks for a yes to all of them is the confirmation."""
     last = slots[-1] if len(slots) > 1 and slots[-1].is_confirmation else None
-    asked = [slot for slot in slots if slot is not last]
-    written = Fields(names={slot.name: name_field(slot.name) for slot in asked})
-    for slot in asked:
+    form_slots = [slot for slot in slots if slot is not last]
+    written = Fields(names={slot.name: name_field(slot.name) for slot in form_slots})
+    for slot in form_slots:
         reason, kind = next((reason, kind) for reason, write in KINDS if (kind := write(slot)))
         text, action = write_text(slot.question, written.names, asks=True), f"action_ask_{slot.name}"
         is_code = action in slot.project.actions

@@ -17,7 +17,7 @@ class Reply:
 
     #: `rule` or `story`, and its name.
     path: tuple[str, str]
-    #: The intents that it follows; empty where it follows the end of `form`.
+    #: The intents that it follows; none at the end of `form`, and after a message that has no intent.
     intents: Sequence[str] = ()
     form: str = ""
     actions: list[str] = field(default_factory=list)
@@ -38,7 +38,8 @@ def read_replies(path: Mapping[str, Any], kind: str, forms: Mapping[str, Any]) -
     is_conditional = any(_is_set(each.get("slot_was_set")) for each in conditions)
     last_form, current = loop, Reply(named)
     for number, step in enumerate(path.get("steps") or ()):
-        if intents := [str(each["intent"]) for each in (step, *(step.get("or") or ())) if each.get("intent")]:
+        intents = [str(each["intent"]) for each in (step, *(step.get("or") or ())) if each.get("intent")]
+        if intents or "user" in step:
             current.next_intents = intents
             current = Reply(named, intents, is_first=number == 0, loop=loop, is_conditional=is_conditional)
             is_conditional = False

@@ -10,7 +10,7 @@ from config_admin.contrib.come_over.outcomes import Outcome, PlanLine, Role, fin
 from config_admin.contrib.come_over.paths import LEAVE, Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
-from config_admin.flows.document import FlowKind, Values
+from config_admin.flows.document import FlowKind, FlowRefused, Values
 from config_admin.flows.mapping import COLLECT, write_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
@@ -49,7 +49,11 @@ class Plan:
         """All rows. Raises FlowRefused."""
         written = {table: [*listed] for table, listed in self.tables.items()}
         for flow in self.flows:
-            for table, listed in write_rows(flow).items():
+            try:
+                made = write_rows(flow)
+            except FlowRefused as refused:
+                raise FlowRefused([f"{flow['code']}, {problem}" for problem in refused.problems]) from None
+            for table, listed in made.items():
                 written.setdefault(table, []).extend(listed)
         return written
 
@@ -139,10 +143,10 @@ class _Planner:
         """The engine has its own yes and no: say how many of the examples it reads so."""
         examples = [example.text for example in self._project.examples.get(intent, ())]
         lines = [{"say": text, "asked": "answer", "locale": self._locale} for text in examples]
-        missed = [line["say"] for line in lines if _ANSWERS.read(line).taken.get("answer") is not (role is Role.YES)]
-        reasons = [f"the engine reads {len(examples) - len(missed)} of its {len(examples)} examples as a {role}"]
-        if missed:
-            reasons.append(f"not {', '.join(f'“{text}”' for text in missed[:_MOST_QUOTED])}")
+        unread = [line["say"] for line in lines if _ANSWERS.read(line).taken.get("answer") is not (role is Role.YES)]
+        reasons = [f"the engine reads {len(examples) - len(unread)} of its {len(examples)} examples as a {role}"]
+        if unread:
+            reasons.append(f"not {', '.join(f'“{text}”' for text in unread[:_MOST_QUOTED])}")
         if any(not reply.loop for reply in self._project.list_replies(intent)):
             reasons.append("what follows it in stories needs a person")
         self._add("intent", intent, Outcome.PARTLY if reasons[1:] else Outcome.UNNEEDED, "", *reasons)
@@ -179,6 +183,9 @@ class _Planner:
     def _plan_answer(self, intent: str, way: _Way, role: Role | None) -> None:
         kind, name = (FlowKind.handover, "Hand-over") if role is Role.HAND_OVER else (FlowKind.answer, "Answer")
         text, losses = self._write_responses(way.utterances, {})
+        if not text and kind is FlowKind.answer:
+            self._add("intent", intent, Outcome.PERSON, "", "its response has no text", *losses)
+            return
         rest = [action for action in way.actions if action not in way.utterances]
         losses += [f"without {', '.join(rest)}"] if rest else []
         if role is Role.OUT_OF_SCOPE and not self._project.list_replies("nlu_fallback"):
@@ -197,8 +204,8 @@ class _Planner:
         if not written.fields:
             self._add("intent", intent, Outcome.PERSON, "", f"{form} has no slots: code asks for them")
             return
-        said, first = list(filter(_is_response, end.actions)), written.fields[0]
-        answer, losses = self._write_responses(said, written.names)
+        last_responses, first = list(filter(_is_response, end.actions)), written.fields[0]
+        answer, losses = self._write_responses(last_responses, written.names)
         intro, further = self._write_responses(way.utterances, written.names)
         if intro:
             question = {"again": first["question"]} if "question" in first else {}
@@ -208,7 +215,7 @@ class _Planner:
         losses += [] if written.confirmation else ["it asks for a yes at the end"]
         self._fields.setdefault(form, written)
         self._responses |= {slot.question_name for slot in slots}
-        self._done |= {intent: [*way.utterances, form], form: said}
+        self._done |= {intent: [*way.utterances, form], form: last_responses}
         settings = {"confirmation": written.confirmation, "locale": self._locale}
         flow = {
             "title": name_title(intent), "kind": FlowKind.collect.value, "fields": written.fields,
@@ -276,7 +283,7 @@ class _Planner:
             [reply for reply in replies if reply.loop and LEAVE not in reply.actions],
         )
         way = _join(next(filter(None, groups), []))
-        way.losses += [f"it begins {', '.join(forms)}"] if len(forms) > 1 else []
+        way.losses += [f"it begins {', '.join(reversed(forms))}"] if len(forms) > 1 else []
         way.losses += ["it answers in certain cases only"] if outside and not free else []
         way.actions = [action for action in way.actions if action not in self._project.forms]
         return way
@@ -294,8 +301,8 @@ class _Planner:
                 self.result.lines += self._fields[form].lines
             else:
                 self._add("form", form, Outcome.PERSON, "", "no single message begins it: write a flow for it")
-        asked = {"requested_slot", *(slot for slots in self._project.forms.values() for slot in slots)}
-        if others := [slot for slot in self._project.slots if slot not in asked]:
+        of_forms = {"requested_slot", *(slot for slots in self._project.forms.values() for slot in slots)}
+        if others := [slot for slot in self._project.slots if slot not in of_forms]:
             self._add("slot", ", ".join(others), Outcome.PERSON, "", "no form asks for it: code or a rule sets it")
 
     def plan_entities(self) -> None:
@@ -322,7 +329,7 @@ class _Planner:
 
     def _find_gap(self, reply: Reply) -> str:
         """What a reply does that no flow does; blank for nothing."""
-        after, forms = f"after {' or '.join(reply.intents) or reply.form}", self._project.forms
+        after, forms = f"after {' or '.join(reply.intents) or reply.form or 'other words'}", self._project.forms
         actions = [action for action in reply.actions if not (reply.loop and action in forms)]
         if reply.is_conditional:
             return f"{after}, a slot or a checkpoint decides"

@@ -15,7 +15,9 @@ COMES, PARTLY, PERSON, UNNEEDED = Outcome.COMES, Outcome.PARTLY, Outcome.PERSON,
 LINES = {
     ("intent", "greet"): (PARTLY, "Answer GREET", "the first of 2 variations"),
     ("intent", "affirm"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a yes"),
-    ("intent", "deny"): (PARTLY, "", "the engine reads 2 of its 2 examples as a no; what follows it in stories needs a person"),
+    ("intent", "deny"): (
+        PARTLY, "", "the engine reads 2 of its 2 examples as a no; what follows it in stories needs a person",
+    ),
     ("intent", "hire_kayak"): (PARTLY, "Flow HIRE_KAYAK", "without action_book_boat, which is code"),
     ("intent", "give_details"): (UNNEEDED, "", "values are read from any message; its marks are words of choices"),
     ("intent", "ask_swimming"): (COMES, "Answer ASK_SWIMMING", ""),

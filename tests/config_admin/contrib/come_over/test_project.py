@@ -30,7 +30,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     ),
     "Rasa 1 examples": ({"data/nlu.md": "## intent:greet\n- hi\n"}, ("data/nlu.md", "Rasa 1 (Markdown)", "rasa data")),
     "Rasa 1 stories": ({"data/stories.md": "## path\n* greet\n  - utter_greet\n"}, ("data/stories.md", "Rasa 1")),
-    "a domain of Rasa 1": ({"domain.yml": "templates:\n  utter_greet:\n  - text: Ahoy\n"}, ("domain.yml", "`templates`")),
+    "a domain of Rasa 1": ({"domain.yml": "templates:\n  utter_a:\n  - text: Ahoy\n"}, ("domain.yml", "`templates`")),
     "forms of Rasa 1": ({"domain.yml": "forms:\n- hire_form\n"}, ("domain.yml", "`forms`", "rasa data")),
     "no text": ({"data/nlu.yml": "nlu: []\0"}, ("data/nlu.yml", "NUL")),
 }  # fmt: skip
