@@ -19,6 +19,7 @@ _MOST_OPTIONS, _LONGEST_PATTERN, _LONGEST_QUESTION = 200, 500, 1000
 _LEAST_EXAMPLES, _MOST_EXAMPLES = 3, 20
 #: The letters of one case, or of both, in a class of characters.
 _LETTERS = re.compile(r"(?:A-Z)?a-z|A-Z")
+_LETTERS_AND_DIGITS = re.compile(r"(?=.*\d)(?=.*[^\W\d_])")
 #: Kinds, with the words in the name of an entity or slot.
 _WORDS: Mapping[str, str] = {
     "email": "email mail",
@@ -62,6 +63,19 @@ class Slot:
         """The entities that fill it, by role where there is one, as their marks name them."""
         named = [str(each.get("role") or each["entity"]) for each in self.mappings if each.get("entity")]
         return list(dict.fromkeys(named)) or ([] if self.mappings else [self.name])
+
+    @property
+    def words(self) -> dict[str, list[str]]:
+        """What users write for each value, by its entities."""
+        words: dict[str, list[str]] = {}
+        for entity in self.entities:
+            for value, texts in self.project.find_words(entity).items():
+                words.setdefault(value, []).extend(texts)
+        return words
+
+    def list_of_entities(self, named: Mapping[str, Sequence[str]]) -> list[str]:
+        """The lines of a lookup table or of regular expressions, by entity."""
+        return [text for entity in self.entities for text in named.get(entity, ())]
 
     @property
     def question_name(self) -> str:
@@ -112,27 +126,25 @@ def list_slots(project: Project, form: str) -> list[Slot]:
 
 def _write_options(slot: Slot) -> Values | None:
     """A choice, where the values are listed: by the slot, the buttons of its question, or a lookup table."""
-    titles, words = list_buttons(slot.question), dict[str, list[str]]()
-    tables = {text for entity in slot.entities for text in slot.project.lookups.get(entity, ())}
-    for entity in slot.entities:
-        for value, texts in slot.project.find_words(entity).items():
-            words.setdefault(value, []).extend(texts)
-    values = (value for value in slot.declared.get("values", ()) if value != "__other__")
-    listed = list(dict.fromkeys([*values, *titles, *(words if tables else ())]))
+    titles, words, table = list_buttons(slot.question), slot.words, slot.list_of_entities(slot.project.lookups)
+    values = [value for value in slot.declared.get("values", ()) if value != "__other__"]
+    listed = list(dict.fromkeys([*values, *titles, *(words if table else ())]))
     if not listed or len(listed) > _MOST_OPTIONS:
         return None
-    looked_up = {value: next((text for text in words.get(value, ()) if text in tables), value) for value in listed}
-    labels = looked_up | {value: titles[value] for value in listed if value in titles}
+    shown = {slot.project.find_value(text): text for text in reversed(table)}
+    labels = {value: titles.get(value) or shown.get(value, value) for value in listed}
     options, taken = list[Values](), {fold(text) for pair in labels.items() for text in pair}
     for value, label in labels.items():
         texts = [*slot.project.list_synonyms(value), *words.get(value, ())]
         synonyms = {fold(text): text for text in texts if fold(text) not in taken}
         taken |= synonyms.keys()
-        options.append({
-            "value": value, **({"label": label} if label != value else {}),
-            **({"synonyms": [*synonyms.values()]} if synonyms else {}),
-        })  # fmt: skip
+        options.append(_write_option(value, label, [*synonyms.values()]))
     return {"type": "choice", "options": options}
+
+
+def _write_option(value: str, label: str, synonyms: Sequence[str]) -> Values:
+    parts = {"label": "" if label == value else label, "synonyms": synonyms}
+    return {"value": value, **{key: part for key, part in parts.items() if part}}
 
 
 def _write_pattern(slot: Slot) -> Values | None:
@@ -140,23 +152,21 @@ def _write_pattern(slot: Slot) -> Values | None:
 
     Rasa reads entities in any case of letters, and forms do not.
     """
-    words = [slot.project.find_words(entity) for entity in slot.entities]
-    examples = list(dict.fromkeys(text for each in words for texts in each.values() for text in texts))
-    given = "|".join(pattern for entity in slot.entities for pattern in slot.project.patterns.get(entity, ()))
-    is_alike = len(examples) >= _LEAST_EXAMPLES and all(
-        any(map(str.isdigit, text)) and any(map(str.isalpha, text)) for text in examples
-    )
+    examples = list(dict.fromkeys(text for texts in slot.words.values() for text in texts))
+    given = "|".join(slot.list_of_entities(slot.project.patterns))
+    is_alike = len(examples) >= _LEAST_EXAMPLES and all(map(_LETTERS_AND_DIGITS.match, examples))
     derived = derive_pattern(examples[:_MOST_EXAMPLES]) if is_alike else ""
-    candidates = [pattern for pattern in (given, _LETTERS.sub("A-Za-z", given), derived) if _is_usable(pattern)]
-    if not candidates:
+    candidates = filter(_is_usable, (given, _LETTERS.sub("A-Za-z", given), derived))
+    fitting = {pattern: [text for text in examples if _fits(pattern, text)] for pattern in candidates}
+    if not fitting:
         return None
-    fitting = {
-        pattern: [text for text in examples if compile_pattern(f"^(?:{pattern})$", ignore_case=False).search(text)]
-        for pattern in candidates
-    }
-    pattern = max(candidates, key=lambda candidate: len(fitting[candidate]))
+    pattern = max(fitting, key=lambda candidate: len(fitting[candidate]))
     shown = {"examples": fitting[pattern][:_MOST_EXAMPLES]} if fitting[pattern] else {}
     return {"type": "pattern", "pattern": pattern, **shown}
+
+
+def _fits(pattern: str, text: str) -> bool:
+    return compile_pattern(f"^(?:{pattern})$", ignore_case=False).search(text) is not None
 
 
 def _is_usable(pattern: str) -> bool:
@@ -204,6 +214,14 @@ class Fields:
     #: The text that asks for a yes at the end.
     confirmation: str = ""
     lines: list[PlanLine] = field(default_factory=list)
+
+    def begin_with(self, text: str) -> None:
+        """Put a text before the first question, but not where it is asked again."""
+        first, question = self.fields[0], self.fields[0].get("question", "")
+        if text:
+            first["question"] = f"{text}\n\n{question}".strip()
+        if text and question:
+            first["again"] = question
 
 
 def write_fields(slots: Sequence[Slot]) -> Fields:

@@ -1,6 +1,6 @@
 """Rules and stories, read as what follows each message and each form."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,42 +31,66 @@ class Reply:
     next_intents: Sequence[str] = ()
 
 
-def read_replies(path: Mapping[str, Any], kind: str, forms: Mapping[str, Any]) -> list[Reply]:
+def read_replies(path: Mapping[str, Any], kind: str, forms: Collection[str]) -> list[Reply]:
     """The replies of a rule or story, in its order."""
-    named, conditions, replies = (kind, path.get(kind, "")), path.get("condition") or (), list[Reply]()
-    loop = next((str(each["active_loop"]) for each in conditions if not is_nothing(each.get("active_loop", ""))), "")
-    is_conditional = any(_is_set(each.get("slot_was_set")) for each in conditions)
-    last_form, current = loop, Reply(named)
-    for number, step in enumerate(path.get("steps") or ()):
-        intents = [str(each["intent"]) for each in (step, *(step.get("or") or ())) if each.get("intent")]
+    reader = _PathReader((kind, path.get(kind, "")), forms, path.get("condition") or ())
+    for step in path.get("steps") or ():
+        reader.read(step)
+    return reader.replies
+
+
+class _PathReader:
+    def __init__(self, path: tuple[str, str], forms: Collection[str], conditions: Sequence[Mapping[str, Any]]) -> None:
+        self.replies: list[Reply] = []
+        self._path, self._forms = path, forms
+        loops = [each["active_loop"] for each in conditions if not _is_nothing(each.get("active_loop"))]
+        self._loop = self._last_form = str(loops[0]) if loops else ""
+        self._is_conditional = any(_is_set(each.get("slot_was_set")) for each in conditions)
+        #: Before the first message or form, actions follow from nothing that is read.
+        self._current, self._is_first = Reply(path), True
+
+    def read(self, step: Mapping[str, Any]) -> None:
+        alternatives = (step, *(step.get("or") or ()))
+        intents = [str(each["intent"]) for each in alternatives if each.get("intent")]
         if intents or "user" in step:
-            current.next_intents = intents
-            current = Reply(named, intents, is_first=number == 0, loop=loop, is_conditional=is_conditional)
-            is_conditional = False
-            replies.append(current)
-        elif "action" in step:
-            last_form = step["action"] if step["action"] in forms else last_form
-            current.actions += [] if step["action"] in _LISTEN else [step["action"]]
+            self._current.next_intents = intents
+            self._add(Reply(self._path, intents, is_first=self._is_first, loop=self._loop))
+        elif step.get("action", "action_listen") not in _LISTEN:
+            self._read_action(step["action"])
         elif "active_loop" in step:
-            loop = "" if is_nothing(step["active_loop"]) else step["active_loop"]
-            last_form = loop or last_form
-            if not loop and LEAVE not in current.actions:
-                current = Reply(named, form=last_form)
-                replies.append(current)
+            self._read_loop("" if _is_nothing(step["active_loop"]) else step["active_loop"])
         elif _is_set(step.get("slot_was_set")) or step.get("checkpoint"):
-            # What follows holds with this value only, and what came before in any case.
-            is_conditional = not replies
-            current = Reply(named, current.intents, current.form, [*current.actions], is_conditional=True)
-            replies += [current] if replies else []
-    return replies
+            self._is_conditional = True
+            if self.replies:
+                # What follows holds with this value only, and what came before in any case.
+                current = self._current
+                self._add(Reply(self._path, current.intents, current.form, [*current.actions]))
+        self._is_first = False
+
+    def _add(self, reply: Reply) -> None:
+        reply.is_conditional, self._is_conditional = self._is_conditional, False
+        self._current = reply
+        self.replies.append(reply)
+
+    def _read_action(self, action: str) -> None:
+        self._current.actions.append(action)
+        if action in self._forms:
+            self._last_form = action
+
+    def _read_loop(self, loop: str) -> None:
+        self._loop = loop
+        if loop:
+            self._last_form = loop
+        elif LEAVE not in self._current.actions:
+            self._add(Reply(self._path, form=self._last_form))
 
 
-def is_nothing(value: str) -> bool:
-    return value in _NOTHING
+def _is_nothing(value: Any) -> bool:
+    return not value or (isinstance(value, str) and value in _NOTHING)
 
 
 def _is_set(slots: Any) -> bool:
     """True if a slot has a value; conversations begin with empty ones."""
-    listed = slots if isinstance(slots, list) else [slots] if slots else []
+    listed = slots if isinstance(slots, list) else [slots]
     values = [value for slot in listed for value in (slot.values() if isinstance(slot, Mapping) else [slot])]
-    return any(not isinstance(value, str) or not is_nothing(value) for value in values)
+    return not all(map(_is_nothing, values))

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
 
 from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
 from config_admin.contrib.come_over.outcomes import Outcome, PlanLine, Role, find_role
 from config_admin.contrib.come_over.paths import LEAVE, Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
+from config_admin.contrib.come_over.ways import Way, find_end, find_way, is_response
 from config_admin.flows.document import FlowKind, FlowRefused, Values
 from config_admin.flows.mapping import COLLECT, write_rows
 from convengine.engine.forms.asking import get_texts
@@ -58,21 +58,6 @@ class Plan:
         return written
 
 
-@dataclass
-class _Way:
-    """What the project does after a message or a form, as far as its rules and stories agree."""
-
-    actions: Sequence[str] = ()
-    form: str = ""
-    #: Why it is not everything.
-    losses: list[str] = field(default_factory=list)
-
-    @property
-    def utterances(self) -> list[str]:
-        """The responses before the first action of code."""
-        return list(takewhile(_is_response, self.actions))
-
-
 def plan_project(project: Project) -> Plan:
     planner = _Planner(project)
     named = (intent for reply in project.replies for intent in reply.intents)
@@ -108,40 +93,42 @@ class _Planner:
     # --- intents ------------------------------------------------------------------------------------------------
 
     def plan_intent(self, intent: str) -> None:
-        """Make a flow of an intent, or say why it makes none: the first reason that holds."""
-        examples, role, way = self._project.examples.get(intent, ()), find_role(intent), self._find_way(intent)
-        replies = self._project.list_replies(intent)
-        loops = dict.fromkeys(reply.loop for reply in replies if reply.loop)
+        """Make a flow of an intent, or say why it makes none."""
+        role, way = find_role(intent), find_way(self._project, intent)
         if role in (Role.YES, Role.NO):
             self._plan_yes_no(intent, role)
-            return
-        reasons: Sequence[tuple[object, Outcome, str]] = (
-            (self._has_parts(intent), Outcome.COMES, "each of its parts is an intent"),
-            (role is Role.FALLBACK and not way.utterances, Outcome.UNNEEDED, "the engine says it by itself"),
-            (not examples and role is not Role.FALLBACK, Outcome.UNNEEDED, "it has no examples, so nobody can say it"),
-            (way.form or way.utterances or role is Role.HAND_OVER, Outcome.COMES, ""),
-            (role is Role.STOP and loops, Outcome.UNNEEDED, "users leave a form by “cancel” or another subject"),
-            (
-                not replies and self._fills_slots(intent), Outcome.UNNEEDED,
-                "values are read from any message; its marks are words of choices",
-            ),
-            (way.losses, Outcome.PERSON, "; ".join(way.losses)),
-            (loops, Outcome.PERSON, f"only {', '.join(loops)} answers it"),
-            (True, Outcome.PERSON, "code answers it" if replies else "no rule or story says what follows it"),
-        )  # fmt: skip
-        outcome, reason = next((outcome, reason) for holds, outcome, reason in reasons if holds)
-        if reason:
-            self._add("intent", intent, outcome, "", reason)
+        elif self._has_parts(intent):
+            self._done[intent] = [f"utter_{intent}"]
+            self._add("intent", intent, Outcome.COMES, "", "each of its parts is an intent")
         elif role is Role.FALLBACK:
             self._plan_fallback(intent, way)
+        elif not self._project.examples.get(intent):
+            self._add("intent", intent, Outcome.UNNEEDED, "", "it has no examples, so nobody can say it")
         elif way.form:
             self._plan_form_flow(intent, way)
-        else:
+        elif way.responses or role is Role.HAND_OVER:
             self._plan_answer(intent, way, role)
+        else:
+            outcome, reason = self._explain_silence(intent, way)
+            self._add("intent", intent, outcome, "", reason)
+
+    def _explain_silence(self, intent: str, way: Way) -> tuple[Outcome, str]:
+        """Why an intent with examples makes no flow."""
+        replies = self._project.list_replies(intent)
+        loops = dict.fromkeys(reply.loop for reply in replies if reply.loop)
+        if loops and find_role(intent) is Role.STOP:
+            return Outcome.UNNEEDED, "users leave a form by “cancel” or another subject"
+        if not replies and self._fills_slots(intent):
+            return Outcome.UNNEEDED, "values are read from any message; its marks are words of choices"
+        if way.losses:
+            return Outcome.PERSON, "; ".join(way.losses)
+        if loops:
+            return Outcome.PERSON, f"only {', '.join(loops)} answers it"
+        return Outcome.PERSON, "code answers it" if replies else "no rule or story says what follows it"
 
     def _plan_yes_no(self, intent: str, role: Role) -> None:
         """The engine has its own yes and no: say how many of the examples it reads so."""
-        examples = [example.text for example in self._project.examples.get(intent, ())]
+        examples = [example.text for example in self._project.examples.get(intent, ())][:_MOST_PHRASES]
         lines = [{"say": text, "asked": "answer", "locale": self._locale} for text in examples]
         unread = [line["say"] for line in lines if _ANSWERS.read(line).taken.get("answer") is not (role is Role.YES)]
         reasons = [f"the engine reads {len(examples) - len(unread)} of its {len(examples)} examples as a {role}"]
@@ -153,24 +140,24 @@ class _Planner:
 
     def _has_parts(self, intent: str) -> bool:
         """True for a retrieval intent, whose rule names it as a whole."""
-        has_parts = any(name.startswith(f"{intent}/") for name in self._project.examples)
-        if has_parts:
-            self._done[intent] = [f"utter_{intent}"]
-        return has_parts
+        return any(name.startswith(f"{intent}/") for name in self._project.examples)
 
     def _fills_slots(self, intent: str) -> bool:
         mappings = [each for slots in self._project.forms.values() for own in slots.values() for each in own]
         mappings += [each for slot in self._project.slots.values() for each in slot["mappings"]]
-        marks = any(example.values for example in self._project.examples.get(intent, ()))
+        marks = any(example.values for example in self._project.examples[intent])
         return marks or any(intent in list_intents(each) for each in mappings)
 
-    def _plan_fallback(self, intent: str, way: _Way) -> None:
+    def _plan_fallback(self, intent: str, way: Way) -> None:
         """Rasa sends this intent itself where it understood nothing, so its examples are no phrases."""
-        text, losses = self._write_responses(way.utterances, {})
-        self._done[intent] = way.utterances
-        self._answer_not_understood(text)
-        unused = "its examples make no phrases" if intent in self._project.examples else ""
-        self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses, unused)
+        text, losses = self._write_responses(way.responses, {})
+        losses += ["its examples make no phrases"] if intent in self._project.examples else []
+        self._done[intent] = way.responses
+        if text:
+            self._answer_not_understood(text)
+            self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
+        else:
+            self._add("intent", intent, Outcome.UNNEEDED, "", "the engine says it by itself")
 
     def _answer_not_understood(self, text: str) -> None:
         """In a form, its question comes instead."""
@@ -180,54 +167,56 @@ class _Planner:
             "description": "nobody understood",
         }])  # fmt: skip
 
-    def _plan_answer(self, intent: str, way: _Way, role: Role | None) -> None:
+    def _plan_answer(self, intent: str, way: Way, role: Role | None) -> None:
         kind, name = (FlowKind.handover, "Hand-over") if role is Role.HAND_OVER else (FlowKind.answer, "Answer")
-        text, losses = self._write_responses(way.utterances, {})
+        text, losses = self._write_responses(way.responses, {})
         if not text and kind is FlowKind.answer:
             self._add("intent", intent, Outcome.PERSON, "", "its response has no text", *losses)
             return
-        rest = [action for action in way.actions if action not in way.utterances]
+        rest = [action for action in way.actions if action not in way.responses]
         losses += [f"without {', '.join(rest)}"] if rest else []
         if role is Role.OUT_OF_SCOPE and not self._project.list_replies("nlu_fallback"):
             self._answer_not_understood(text)
         # Users read the title in "Do you mean …?".
         title = name_title(role if role is Role.OUT_OF_SCOPE else intent)
-        self._done[intent] = way.utterances
+        self._done[intent] = way.responses
         flow = {"title": title, "kind": kind.value, "answer": text or self._texts["answer_handover"]}
         self._add_flow(intent, name, flow, [*way.losses, *losses])
 
-    def _plan_form_flow(self, intent: str, way: _Way) -> None:
+    def _plan_form_flow(self, intent: str, way: Way) -> None:
         """A flow that asks for the fields of a form, from the first message to the answer at the end."""
-        form, slots, end = way.form, list_slots(self._project, way.form), self._find_end(way.form)
+        form, slots, end = way.form, list_slots(self._project, way.form), find_end(self._project, way.form)
         constants = {slot.name: value for slot in slots if (value := slot.find_constant(intent)) is not None}
         written = write_fields([slot for slot in slots if slot.name not in constants])
         if not written.fields:
             self._add("intent", intent, Outcome.PERSON, "", f"{form} has no slots: code asks for them")
             return
-        last_responses, first = list(filter(_is_response, end.actions)), written.fields[0]
+        last_responses = list(filter(is_response, end.actions))
         answer, losses = self._write_responses(last_responses, written.names)
-        intro, further = self._write_responses(way.utterances, written.names)
-        if intro:
-            question = {"again": first["question"]} if "question" in first else {}
-            first |= {"question": "\n\n".join(filter(None, [intro, first.get("question")])), **question}
-        code = [action for action in (*way.actions, *end.actions) if not _is_response(action)]
-        losses += [*further, *way.losses, *end.losses, *(f"without {action}, which is code" for action in code)]
+        intro, further = self._write_responses(way.responses, written.names)
+        written.begin_with(intro)
+        rest = [action for action in (*way.actions, *end.actions) if not is_response(action)]
+        losses += [*further, *way.losses, *end.losses, *(f"without {action}" for action in rest)]
         losses += [] if written.confirmation else ["it asks for a yes at the end"]
-        self._fields.setdefault(form, written)
         self._responses |= {slot.question_name for slot in slots}
-        self._done |= {intent: [*way.utterances, form], form: last_responses}
-        settings = {"confirmation": written.confirmation, "locale": self._locale}
+        self._done |= {intent: [*way.responses, form], form: last_responses}
+        texts = {"confirmation": written.confirmation, "locale": self._locale}
         flow = {
             "title": name_title(intent), "kind": FlowKind.collect.value, "fields": written.fields,
-            "answer": answer or self._texts["answer_collect"], **{key: text for key, text in settings.items() if text},
+            "answer": answer or self._texts["answer_collect"], **{key: text for key, text in texts.items() if text},
         }  # fmt: skip
         if added := self._add_flow(intent, "Flow", flow, losses):
+            self._fields.setdefault(form, written)
             self._begun.setdefault(form, []).append(added)
-            self.result.tables.setdefault(rows.Rule.table, []).extend({
-                "intent_code": added, "state_code": COLLECT, "phase": "PRE_RESPONSE_RESOLUTION", "rule_type": "EXACT",
-                "match_pattern": "ANY", "action": "SET_CONTEXT", "action_value": f"{name_field(slot)}:{value}",
-                "priority": 4, "description": f"the intent says the {name_title(slot).lower()}"[:200],
-            } for slot, value in constants.items())  # fmt: skip
+            self._set_constants(added, constants)
+
+    def _set_constants(self, code: str, constants: Mapping[str, str]) -> None:
+        """Set the fields that the intent of the flow says."""
+        self.result.tables.setdefault(rows.Rule.table, []).extend({
+            "intent_code": code, "state_code": COLLECT, "phase": "PRE_RESPONSE_RESOLUTION", "rule_type": "EXACT",
+            "match_pattern": "ANY", "action": "SET_CONTEXT", "action_value": f"{name_field(slot)}:{value}",
+            "priority": 4, "description": f"the intent says the {name_title(slot).lower()}"[:200],
+        } for slot, value in constants.items())  # fmt: skip
 
     def _add_flow(self, intent: str, name: str, flow: Values, losses: Sequence[str]) -> str:
         """Add the flow with its phrases, and return its code; blank if all its examples belong to other intents."""
@@ -237,17 +226,18 @@ class _Planner:
         examples, phrases = [example.text for example in self._project.examples[intent]], dict[str, str]()
         for text in examples:
             # One phrase leads to one intent.
-            if has_words(text) and len(text) <= _LONGEST_PHRASE and self._owners.setdefault(fold(text), code) == code:
+            is_phrase = has_words(text) and len(text) <= _LONGEST_PHRASE and len(phrases) < _MOST_PHRASES
+            if is_phrase and self._owners.setdefault(fold(text), code) == code:
                 phrases.setdefault(fold(text), text)
         owners = Counter(self._owners.get(fold(text), code) for text in examples)
         reasons = [f"{owners[owner]} of its examples lead to {owner}" for owner in owners if owner != code]
         if left_out := owners[code] - len(phrases):
-            reasons.append(f"{left_out} of its examples are repeated, too long or without words")
+            reasons.append(f"{left_out} of its examples are repeated, too long, too many or without words")
         if not phrases:
             self._add("intent", intent, Outcome.PERSON, "", *reasons)
             return ""
-        answer, texts = flow["answer"][:_LONGEST_ANSWER], list(phrases.values())[:_MOST_PHRASES]
-        self.result.flows.append({"code": code, **flow, "phrases": texts, "answer": answer})
+        limited = {"phrases": list(phrases.values()), "answer": flow["answer"][:_LONGEST_ANSWER]}
+        self.result.flows.append({"code": code, **flow, **limited})
         outcome = Outcome.PARTLY if losses else Outcome.COMES
         self._add("intent", intent, outcome, f"{name} {code}", *losses, *reasons)
         return code
@@ -259,38 +249,6 @@ class _Planner:
         self._responses.update(names)
         losses = [*missing, *(loss for text in texts for loss in text.losses)]
         return "\n\n".join(text.template for text in texts if text.template), losses
-
-    # --- what follows -------------------------------------------------------------------------------------------
-
-    def _find_way(self, intent: str) -> _Way:
-        if "/" in intent and f"utter_{intent}" in self._project.responses:
-            return _Way([f"utter_{intent}"])
-        replies = self._project.list_replies(intent)
-        outside = [reply for reply in replies if not reply.loop]
-        begun = [(action, reply) for reply in outside for action in reply.actions if action in self._project.forms]
-        forms = dict(reversed(begun))
-        if len(forms) == 1 and find_role(intent) is None:
-            # Paths that only answer leave the form out, because stories know a value already.
-            [(form, reply)] = forms.items()
-            others = [each for each in outside if form not in each.actions and not each.is_conditional]
-            losses = [f"other paths do {', '.join(others[0].actions)}"] if others else []
-            return _Way(list(takewhile(lambda action: action != form, reply.actions)), form, losses)
-        free = [reply for reply in outside if not reply.is_conditional]
-        groups = (
-            [reply for reply in free if reply.path[0] == "rule"],
-            [reply for reply in free if reply.is_first],
-            free,
-            [reply for reply in replies if reply.loop and LEAVE not in reply.actions],
-        )
-        way = _join(next(filter(None, groups), []))
-        way.losses += [f"it begins {', '.join(reversed(forms))}"] if len(forms) > 1 else []
-        way.losses += ["it answers in certain cases only"] if outside and not free else []
-        way.actions = [action for action in way.actions if action not in self._project.forms]
-        return way
-
-    def _find_end(self, form: str) -> _Way:
-        ends = [reply for reply in self._project.replies if reply.form == form and not reply.is_conditional]
-        return _join([reply for reply in ends if reply.path[0] == "rule"] or ends)
 
     # --- everything else ----------------------------------------------------------------------------------------
 
@@ -313,12 +271,16 @@ class _Planner:
             for name in named:
                 reason = "" if name in used else "no field reads this entity"
                 self._add(kind, name, Outcome.PERSON if reason else Outcome.COMES, "" if reason else becomes, reason)
-        if synonyms := self._project.synonyms:
-            fields = (field for flow in self.result.flows for field in flow.get("fields", ()))
-            values = {option["value"] for field in fields for option in field.get("options", ())}
-            count = sum(value in values for value in synonyms.values())
-            outcome = Outcome.COMES if count == len(synonyms) else Outcome.PARTLY
-            self._add("synonym", f"{len(synonyms)} words", outcome, "Words of choices", f"{count} are of choices")
+        self._plan_synonyms()
+
+    def _plan_synonyms(self) -> None:
+        fields = (field for flow in self.result.flows for field in flow.get("fields", ()))
+        values = {option["value"] for field in fields for option in field.get("options", ())}
+        synonyms = self._project.synonyms
+        if unused := sorted({value for value in synonyms.values() if value not in values}):
+            self._add("synonym", ", ".join(unused), Outcome.PERSON, "", "no field has this value as a choice")
+        if used_count := sum(value in values for value in synonyms.values()):
+            self._add("synonym", f"{used_count} words", Outcome.COMES, "Words of choices")
 
     def plan_path(self, path: tuple[str, str]) -> None:
         """A rule or story comes along if the flows do all that it says."""
@@ -329,37 +291,31 @@ class _Planner:
 
     def _find_gap(self, reply: Reply) -> str:
         """What a reply does that no flow does; blank for nothing."""
-        after, forms = f"after {' or '.join(reply.intents) or reply.form or 'other words'}", self._project.forms
-        actions = [action for action in reply.actions if not (reply.loop and action in forms)]
+        names, forms = reply.intents or [reply.form], self._project.forms
+        after = f"after {' or '.join(filter(None, names)) or 'other words'}"
         if reply.is_conditional:
             return f"{after}, a slot or a checkpoint decides"
-        if code := next((action for action in actions if not _is_response(action) and action not in forms), ""):
-            return f"{after}, {code} is code" if code != LEAVE else f"{after}, it leaves {reply.loop}"
-        for name in reply.intents or [reply.form]:
-            done = self._done.get(name, [])
-            if actions and actions != done:
-                return f"{after}, it does {', '.join(actions)}" + (f", elsewhere {', '.join(done)}" if done else "")
-        return ""
+        if LEAVE in reply.actions:
+            return f"{after}, it leaves {reply.loop}"
+        if code := next(filter(self._is_code, reply.actions), ""):
+            return f"{after}, {code} is code"
+        # Flows go on with their questions by themselves.
+        actions = [action for action in reply.actions if not (reply.loop and action in forms)]
+        return "".join(f"{after}, it does {', '.join(actions)}{each}" for each in self._compare(names, actions)[:1])
+
+    def _is_code(self, action: str) -> bool:
+        return not is_response(action) and action not in self._project.forms
+
+    def _compare(self, names: Sequence[str], actions: Sequence[str]) -> list[str]:
+        """What is done elsewhere after these intents or this form, as the end of a sentence, where that differs."""
+        others = [self._done.get(name, []) for name in names if actions]
+        return [f", elsewhere {', '.join(done)}" if done else "" for done in others if done != actions]
 
     def plan_rest(self) -> None:
-        for action in dict.fromkeys(filter(lambda name: not _is_response(name), self._project.actions)):
+        for action in dict.fromkeys(filter(lambda name: not is_response(name), self._project.actions)):
             remedy = next(text for beginning, text in _ACTIONS.items() if action.startswith(beginning))
             self._add("action", action, Outcome.PERSON, "", remedy)
         if unused := [name for name in self._project.responses if name not in self._responses]:
             self._add("response", ", ".join(unused), Outcome.PERSON, "", "only code, stories or conditions use it")
         for section in sorted(self._project.sections & _SECTIONS.keys()):
             self._add("section", section, _SECTIONS[section][0], "", _SECTIONS[section][1])
-
-
-def _is_response(action: str) -> bool:
-    return action.startswith("utter_")
-
-
-def _join(replies: Sequence[Reply]) -> _Way:
-    """What these replies have in common from their beginning on."""
-    listed = list(dict.fromkeys(tuple(reply.actions) for reply in replies))
-    common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*listed, strict=False))]
-    answers = {find_role(intent) for reply in replies for intent in reply.next_intents}
-    losses = [f"{len(listed)} paths go different ways"] if len(listed) > 1 else []
-    asks = ["it asks for a yes or no, and what follows needs a person"] if {Role.YES, Role.NO} & answers else []
-    return _Way(common, losses=[*losses, *asks])

@@ -66,6 +66,9 @@ class Project:
         names = {intent, intent.partition("/")[0]}
         return [reply for reply in self.replies if names & {*reply.intents}]
 
+    def find_value(self, text: str) -> str:
+        return self.synonyms.get(text.casefold(), text)
+
     def list_synonyms(self, value: str) -> list[str]:
         return [text for text, meant in self.synonyms.items() if meant == value]
 
@@ -75,7 +78,7 @@ class Project:
         listed = (value if isinstance(value, list) else [value] for value in marked if value)
         words: dict[str, list[str]] = {}
         for text in (*self.lookups.get(entity, ()), *(str(value) for values in listed for value in values)):
-            words.setdefault(self.synonyms.get(text.casefold(), text), []).append(text)
+            words.setdefault(self.find_value(text), []).append(text)
         return words
 
 

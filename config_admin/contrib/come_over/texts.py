@@ -31,14 +31,9 @@ def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str
     """The text of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
     plain = [each for each in variations if not {"condition", "channel"} & each.keys()]
     first = next((each for each in (*plain, *variations) if each.get("text")), {})
-    # Odd parts are names of slots.
-    parts = _SLOT.split(str(first.get("text", "")).strip())
-    unset = list(dict.fromkeys(slot for slot in parts[1::2] if slot not in fields))
-    for number, part in enumerate(parts):
-        if number % 2:
-            parts[number] = f"{{{{ {fields.get(part) or f'context.{name_field(part)}'} }}}}"
-        else:
-            parts[number] = _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', part)
+    text = str(first.get("text", "")).strip()
+    names = {slot: fields.get(slot) or f"context.{name_field(slot)}" for slot in _SLOT.findall(text)}
+    unset = [slot for slot in names if slot not in fields]
     rich = [part for part in _RICH_PARTS if any(part in each for each in variations)]
     losses = {
         f"the first of {len(variations)} variations": len(variations) > 1,
@@ -46,7 +41,9 @@ def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str
         "without buttons: users type": first.get("buttons") and not asks,
         f"its text reads {', '.join(unset)}, which code has to set": unset,
     }
-    return Text("".join(parts), unset, [loss for loss, holds in losses.items() if holds])
+    escaped = _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', text)
+    template = _SLOT.sub(lambda slot: f"{{{{ {names[slot[1]]} }}}}", escaped)
+    return Text(template, unset, [loss for loss, holds in losses.items() if holds])
 
 
 def list_buttons(variations: Sequence[Mapping[str, Any]]) -> dict[str, str]:

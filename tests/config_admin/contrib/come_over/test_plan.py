@@ -18,7 +18,7 @@ LINES = {
     ("intent", "deny"): (
         PARTLY, "", "the engine reads 2 of its 2 examples as a no; what follows it in stories needs a person",
     ),
-    ("intent", "hire_kayak"): (PARTLY, "Flow HIRE_KAYAK", "without action_book_boat, which is code"),
+    ("intent", "hire_kayak"): (PARTLY, "Flow HIRE_KAYAK", "without action_book_boat"),
     ("intent", "give_details"): (UNNEEDED, "", "values are read from any message; its marks are words of choices"),
     ("intent", "ask_swimming"): (COMES, "Answer ASK_SWIMMING", ""),
     ("intent", "speak_to_human"): (COMES, "Hand-over SPEAK_TO_HUMAN", ""),
@@ -31,7 +31,7 @@ LINES = {
     ("slot", "river_level"): (PERSON, "", "no form asks for it: code or a rule sets it"),
     ("lookup", "boat"): (COMES, "Choices", ""),
     ("regex", "postbox"): (PERSON, "", "no field reads this entity"),
-    ("synonym", "2 words"): (COMES, "Words of choices", "2 are of choices"),
+    ("synonym", "2 words"): (COMES, "Words of choices", ""),
     ("rule", "end of hire"): (PERSON, "", "after hire_form, action_book_boat is code"),
     ("story", "a question in between"): (COMES, "The flows of its intents", ""),
     ("story", "after a hello, a no"): (PERSON, "", "after deny, it does utter_swimming"),
