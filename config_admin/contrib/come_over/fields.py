@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from config_admin.contrib.come_over.outcomes import Outcome, PlanLine, Role, find_role
+from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.texts import list_buttons, name_field, name_title, write_text
 from config_admin.flows.document import Values
@@ -14,7 +14,7 @@ from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import fold, split_name
 
 #: Limits of a field; more choices than these are the work of a finder.
-_MOST_OPTIONS, _LONGEST_PATTERN, _LONGEST_QUESTION = 200, 500, 1000
+_MOST_OPTIONS, _LONGEST_PATTERN = 200, 500
 #: So many marked examples say the pattern of their values.
 _LEAST_EXAMPLES, _MOST_EXAMPLES = 3, 20
 #: The letters of one case, or of both, in a class of characters.
@@ -213,7 +213,7 @@ class Fields:
     names: dict[str, str] = field(default_factory=dict)
     #: The text that asks for a yes at the end.
     confirmation: str = ""
-    lines: list[PlanLine] = field(default_factory=list)
+    entries: list[PlanEntry] = field(default_factory=list)
 
     def begin_with(self, text: str) -> None:
         """Put a text before the first question, but not where it is asked again."""
@@ -235,12 +235,12 @@ def write_fields(slots: Sequence[Slot]) -> Fields:
         is_code = action in slot.project.actions
         problems = [f"{action} asks by code"] if is_code else [] if text.template else ["the built-in question asks"]
         field_name = {"name": written.names[slot.name], "title": name_title(slot.name)}
-        question = {"question": text.template[:_LONGEST_QUESTION]} if text.template else {}
+        question = {"question": text.template} if text.template else {}
         written.fields.append({**field_name, **kind, **question})
         outcome = Outcome.PARTLY if text.unset or is_code else Outcome.COMES
         about = "; ".join([reason, *text.losses, *problems])
-        written.lines.append(PlanLine("slot", f"{slot.form}.{slot.name}", outcome, f"Field, {kind['type']}", about))
+        written.entries.append(PlanEntry("slot", f"{slot.form}.{slot.name}", outcome, f"Field, {kind['type']}", about))
     if last:
         written.confirmation = write_text(last.question, written.names, asks=True).template
-        written.lines.append(PlanLine("slot", f"{last.form}.{last.name}", Outcome.COMES, "Confirmation"))
+        written.entries.append(PlanEntry("slot", f"{last.form}.{last.name}", Outcome.COMES, "Confirmation"))
     return written

@@ -15,7 +15,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class PlanLine:
+class PlanEntry:
     """A part of the project by kind and name, what it becomes, and why not everything of it comes along."""
 
     part: str

@@ -1,15 +1,15 @@
-"""The plan: the flows that a project becomes, and a line for each part of it with what becomes of it and why."""
+"""The plan: the flows that a project becomes, and an entry for each part of it with what becomes of it and why."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from config_admin.contrib.come_over.continuations import Continuation, find_continuation, find_form_end, is_response
 from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
-from config_admin.contrib.come_over.outcomes import Outcome, PlanLine, Role, find_role
+from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
 from config_admin.contrib.come_over.paths import LEAVE, Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
-from config_admin.contrib.come_over.ways import Way, find_end, find_way, is_response
 from config_admin.flows.document import FlowKind, FlowRefused, Values
 from config_admin.flows.mapping import COLLECT, write_rows
 from convengine.engine.forms.asking import get_texts
@@ -21,7 +21,7 @@ from convengine.engine.understanding.phrases.terms import has_words
 from convengine.evaluation.read import FormReader
 
 #: Limits of a flow document.
-_MOST_PHRASES, _LONGEST_PHRASE, _LONGEST_ANSWER = 500, 500, 4000
+_MOST_PHRASES, _LONGEST_PHRASE = 500, 500
 #: Reads a yes or no; and how many examples that it does not read are quoted.
 _ANSWERS, _MOST_QUOTED = FormReader({"type": "object", "properties": {"answer": {"type": "boolean"}}}), 5
 #: What a custom action becomes, by the beginning of its name.
@@ -40,7 +40,7 @@ _SECTIONS: Mapping[str, tuple[Outcome, str]] = {
 
 @dataclass
 class Plan:
-    lines: list[PlanLine] = field(default_factory=list)
+    entries: list[PlanEntry] = field(default_factory=list)
     flows: list[Values] = field(default_factory=list)
     #: Rows that no flow document has, by table.
     tables: dict[str, list[Values]] = field(default_factory=dict)
@@ -88,31 +88,31 @@ class _Planner:
         self._done: dict[str, list[str]] = {}
 
     def _add(self, part: str, name: str, outcome: Outcome, becomes: str = "", *reasons: str) -> None:
-        self.result.lines.append(PlanLine(part, name, outcome, becomes, "; ".join(filter(None, reasons))))
+        self.result.entries.append(PlanEntry(part, name, outcome, becomes, "; ".join(filter(None, reasons))))
 
     # --- intents ------------------------------------------------------------------------------------------------
 
     def plan_intent(self, intent: str) -> None:
         """Make a flow of an intent, or say why it makes none."""
-        role, way = find_role(intent), find_way(self._project, intent)
+        role, continuation = find_role(intent), find_continuation(self._project, intent)
         if role in (Role.YES, Role.NO):
             self._plan_yes_no(intent, role)
         elif self._has_parts(intent):
             self._done[intent] = [f"utter_{intent}"]
             self._add("intent", intent, Outcome.COMES, "", "each of its parts is an intent")
         elif role is Role.FALLBACK:
-            self._plan_fallback(intent, way)
+            self._plan_fallback(intent, continuation)
         elif not self._project.examples.get(intent):
             self._add("intent", intent, Outcome.UNNEEDED, "", "it has no examples, so nobody can say it")
-        elif way.form:
-            self._plan_form_flow(intent, way)
-        elif way.responses or role is Role.HAND_OVER:
-            self._plan_answer(intent, way, role)
+        elif continuation.form:
+            self._plan_form_flow(intent, continuation)
+        elif continuation.responses or role is Role.HAND_OVER:
+            self._plan_answer(intent, continuation, role)
         else:
-            outcome, reason = self._explain_silence(intent, way)
+            outcome, reason = self._explain_silence(intent, continuation)
             self._add("intent", intent, outcome, "", reason)
 
-    def _explain_silence(self, intent: str, way: Way) -> tuple[Outcome, str]:
+    def _explain_silence(self, intent: str, continuation: Continuation) -> tuple[Outcome, str]:
         """Why an intent with examples makes no flow."""
         replies = self._project.list_replies(intent)
         loops = dict.fromkeys(reply.loop for reply in replies if reply.loop)
@@ -120,8 +120,8 @@ class _Planner:
             return Outcome.UNNEEDED, "users leave a form by “cancel” or another subject"
         if not replies and self._fills_slots(intent):
             return Outcome.UNNEEDED, "values are read from any message; its marks are words of choices"
-        if way.losses:
-            return Outcome.PERSON, "; ".join(way.losses)
+        if continuation.losses:
+            return Outcome.PERSON, "; ".join(continuation.losses)
         if loops:
             return Outcome.PERSON, f"only {', '.join(loops)} answers it"
         return Outcome.PERSON, "code answers it" if replies else "no rule or story says what follows it"
@@ -148,11 +148,11 @@ class _Planner:
         marks = any(example.values for example in self._project.examples[intent])
         return marks or any(intent in list_intents(each) for each in mappings)
 
-    def _plan_fallback(self, intent: str, way: Way) -> None:
+    def _plan_fallback(self, intent: str, continuation: Continuation) -> None:
         """Rasa sends this intent itself where it understood nothing, so its examples are no phrases."""
-        text, losses = self._write_responses(way.responses, {})
+        text, losses = self._write_responses(continuation.responses, {})
         losses += ["its examples make no phrases"] if intent in self._project.examples else []
-        self._done[intent] = way.responses
+        self._done[intent] = continuation.responses
         if text:
             self._answer_not_understood(text)
             self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
@@ -167,25 +167,29 @@ class _Planner:
             "description": "nobody understood",
         }])  # fmt: skip
 
-    def _plan_answer(self, intent: str, way: Way, role: Role | None) -> None:
+    def _plan_answer(self, intent: str, continuation: Continuation, role: Role | None) -> None:
         kind, name = (FlowKind.handover, "Hand-over") if role is Role.HAND_OVER else (FlowKind.answer, "Answer")
-        text, losses = self._write_responses(way.responses, {})
+        text, losses = self._write_responses(continuation.responses, {})
         if not text and kind is FlowKind.answer:
             self._add("intent", intent, Outcome.PERSON, "", "its response has no text", *losses)
             return
-        rest = [action for action in way.actions if action not in way.responses]
+        rest = [action for action in continuation.actions if action not in continuation.responses]
         losses += [f"without {', '.join(rest)}"] if rest else []
         if role is Role.OUT_OF_SCOPE and not self._project.list_replies("nlu_fallback"):
             self._answer_not_understood(text)
         # Users read the title in "Do you mean …?".
         title = name_title(role if role is Role.OUT_OF_SCOPE else intent)
-        self._done[intent] = way.responses
+        self._done[intent] = continuation.responses
         flow = {"title": title, "kind": kind.value, "answer": text or self._texts["answer_handover"]}
-        self._add_flow(intent, name, flow, [*way.losses, *losses])
+        self._add_flow(intent, name, flow, [*continuation.losses, *losses])
 
-    def _plan_form_flow(self, intent: str, way: Way) -> None:
+    def _plan_form_flow(self, intent: str, continuation: Continuation) -> None:
         """A flow that asks for the fields of a form, from the first message to the answer at the end."""
-        form, slots, end = way.form, list_slots(self._project, way.form), find_end(self._project, way.form)
+        form, slots, end = (
+            continuation.form,
+            list_slots(self._project, continuation.form),
+            find_form_end(self._project, continuation.form),
+        )
         constants = {slot.name: value for slot in slots if (value := slot.find_constant(intent)) is not None}
         written = write_fields([slot for slot in slots if slot.name not in constants])
         if not written.fields:
@@ -193,13 +197,13 @@ class _Planner:
             return
         last_responses = list(filter(is_response, end.actions))
         answer, losses = self._write_responses(last_responses, written.names)
-        intro, further = self._write_responses(way.responses, written.names)
+        intro, further = self._write_responses(continuation.responses, written.names)
         written.begin_with(intro)
-        rest = [action for action in (*way.actions, *end.actions) if not is_response(action)]
-        losses += [*further, *way.losses, *end.losses, *(f"without {action}" for action in rest)]
+        rest = [action for action in (*continuation.actions, *end.actions) if not is_response(action)]
+        losses += [*further, *continuation.losses, *end.losses, *(f"without {action}" for action in rest)]
         losses += [] if written.confirmation else ["it asks for a yes at the end"]
         self._responses |= {slot.question_name for slot in slots}
-        self._done |= {intent: [*way.responses, form], form: last_responses}
+        self._done |= {intent: [*continuation.responses, form], form: last_responses}
         texts = {"confirmation": written.confirmation, "locale": self._locale}
         flow = {
             "title": name_title(intent), "kind": FlowKind.collect.value, "fields": written.fields,
@@ -236,8 +240,7 @@ class _Planner:
         if not phrases:
             self._add("intent", intent, Outcome.PERSON, "", *reasons)
             return ""
-        limited = {"phrases": list(phrases.values()), "answer": flow["answer"][:_LONGEST_ANSWER]}
-        self.result.flows.append({"code": code, **flow, **limited})
+        self.result.flows.append({"code": code, **flow, "phrases": list(phrases.values())})
         outcome = Outcome.PARTLY if losses else Outcome.COMES
         self._add("intent", intent, outcome, f"{name} {code}", *losses, *reasons)
         return code
@@ -256,7 +259,7 @@ class _Planner:
         for form in self._project.forms:
             if codes := self._begun.get(form):
                 self._add("form", form, Outcome.COMES, f"Form of {', '.join(codes)}")
-                self.result.lines += self._fields[form].lines
+                self.result.entries += self._fields[form].entries
             else:
                 self._add("form", form, Outcome.PERSON, "", "no single message begins it: write a flow for it")
         of_forms = {"requested_slot", *(slot for slots in self._project.forms.values() for slot in slots)}

@@ -14,6 +14,10 @@ _SLOT = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
 _OPENING = re.compile(r"\{[{%#]")
 #: `/inform{"size": "large"}`; a template doubles the braces of a payload.
 _PAYLOAD = re.compile(r"/\w[\w/]*(\{.*\})", re.DOTALL)
+#: Maximum characters of a question and of an answer.
+_LONGEST_QUESTION, _LONGEST_ANSWER = 1000, 4000
+#: Parts of a variation that say when it holds.
+_CONDITIONS = frozenset({"condition", "channel"})
 #: Parts of a response that a text cannot have.
 _RICH_PARTS = ("image", "attachment", "custom", "elements")
 
@@ -29,8 +33,7 @@ class Text:
 
 def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str], *, asks: bool = False) -> Text:
     """The text of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
-    plain = [each for each in variations if not {"condition", "channel"} & each.keys()]
-    first = next((each for each in (*plain, *variations) if each.get("text")), {})
+    first = min(variations, key=lambda each: (not each.get("text"), not _CONDITIONS.isdisjoint(each)), default={})
     text = str(first.get("text", "")).strip()
     names = {slot: fields.get(slot) or f"context.{name_field(slot)}" for slot in _SLOT.findall(text)}
     unset = [slot for slot in names if slot not in fields]
@@ -43,6 +46,9 @@ def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str
     }
     escaped = _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', text)
     template = _SLOT.sub(lambda slot: f"{{{{ {names[slot[1]]} }}}}", escaped)
+    most = _LONGEST_QUESTION if asks else _LONGEST_ANSWER
+    if len(template) > most:
+        return Text("", losses=[f"its text has more than {most} characters"])
     return Text(template, unset, [loss for loss, holds in losses.items() if holds])
 
 

@@ -2,6 +2,7 @@
 
 from io import StringIO
 from pathlib import Path
+from shutil import copytree
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -100,3 +101,20 @@ def test_rows_with_errors_write_nothing(tmp_path: Path) -> None:
     )
     assert refuse(tmp_path, "--apply") == "Nothing was written, because rows have errors."
     assert m.CeDraft.objects.count() == 0
+
+
+def test_a_second_run_changes_what_the_project_changed_and_removes_nothing(moved: None, tmp_path: Path) -> None:
+    changed = tmp_path / "kayak_hire"
+    copytree(KAYAK_HIRE, changed)
+    for name, old, new in (
+        ("domain.yml", "Only people who can swim 50 metres may paddle.", "You must be able to swim."),
+        ("data/nlu.yml", "    - is swimming needed\n", "    - must everybody swim\n"),
+    ):
+        file = changed / name
+        file.write_text(file.read_text().replace(old, new))
+    come_over(changed, "--apply")
+    edits = m.CeDraft.objects.get(status="OPEN").edits.order_by("table_name")
+    assert [(edit.table_name, edit.before is None) for edit in edits] == [
+        ("ce_intent_classifier", True),
+        ("ce_response", False),
+    ]

@@ -70,12 +70,12 @@ class Command(ExactCommand):
 
 
 def _describe(plan: Plan) -> Iterator[str]:
-    """The table, and how many lines have each outcome."""
+    """The table, and how many entries have each outcome."""
     yield from _describe_row(_HEADS)
     yield from _describe_row(["-" * width for width in _WIDTHS])
-    for line in plan.lines:
-        yield from _describe_row([line.part, line.name, line.outcome, line.becomes, line.reason])
-    counts = Counter(line.outcome for line in plan.lines)
+    for entry in plan.entries:
+        yield from _describe_row([entry.part, entry.name, entry.outcome, entry.becomes, entry.reason])
+    counts = Counter(entry.outcome for entry in plan.entries)
     yield ""
     yield ", ".join(f"{outcome}: {counts[outcome]}" for outcome in Outcome)
 

@@ -94,11 +94,11 @@ def test_a_last_question_for_a_yes_is_the_confirmation() -> None:
     project.responses["utter_ask_is_right"] = [{"text": "A {boat}, then?"}]
     written = write_fields(list_slots(project, "form"))
     assert ([field["name"] for field in written.fields], written.confirmation) == (["boat"], "A {{ boat }}, then?")
-    assert written.lines[-1].becomes == "Confirmation"
+    assert written.entries[-1].becomes == "Confirmation"
 
 
 def test_questions_of_code_need_a_person() -> None:
     project = make_project("boat")
     project.actions.append("action_ask_boat")
-    [line] = write_fields(list_slots(project, "form")).lines
+    [line] = write_fields(list_slots(project, "form")).entries
     assert (line.outcome, line.reason) == (Outcome.PARTLY, "by its question; action_ask_boat asks by code")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from config_admin.contrib.come_over.outcomes import Outcome, PlanLine
+from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry
 from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.plan import Plan, plan_project
 from config_admin.contrib.come_over.project import Project, read_project
@@ -47,12 +47,12 @@ def plan() -> Plan:
 
 @pytest.mark.parametrize("key", LINES)
 def test_a_part_has_its_line(key: tuple[str, str], plan: Plan) -> None:
-    [line] = [line for line in plan.lines if (line.part, line.name) == key]
+    [line] = [line for line in plan.entries if (line.part, line.name) == key]
     assert (line.outcome, line.becomes, line.reason) == LINES[key]
 
 
 def test_nothing_needs_a_person_without_a_reason(plan: Plan) -> None:
-    assert [line for line in plan.lines if line.outcome in (PARTLY, PERSON) and not line.reason] == []
+    assert [line for line in plan.entries if line.outcome in (PARTLY, PERSON) and not line.reason] == []
 
 
 def test_a_flow_has_the_fields_of_the_form(plan: Plan) -> None:
@@ -82,8 +82,8 @@ def story(*actions: str, intent: str = "go", **values: object) -> Reply:
     return Reply(("story", "x"), [intent], actions=[*actions], is_first=True, **values)  # type: ignore[arg-type]
 
 
-def find_line(project: Project, name: str = "go") -> PlanLine:
-    return next(line for line in plan_project(project).lines if (line.part, line.name) == ("intent", name))
+def find_line(project: Project, name: str = "go") -> PlanEntry:
+    return next(line for line in plan_project(project).entries if (line.part, line.name) == ("intent", name))
 
 
 def test_paths_that_differ_come_along_as_far_as_they_agree() -> None:

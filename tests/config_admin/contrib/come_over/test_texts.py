@@ -23,6 +23,11 @@ def test_the_first_plain_variation_counts() -> None:
     assert write_text([{"custom": {"a": "b"}}], {}).template == ""
 
 
+def test_texts_that_are_too_long_are_left_out() -> None:
+    assert write_text([{"text": "a" * 1001}], {}, asks=True).losses == ["its text has more than 1000 characters"]
+    assert write_text([{"text": "a" * 1001}], {}).losses == []
+
+
 def test_buttons_give_values() -> None:
     buttons = [
         {"title": "Small", "payload": '/inform{"size": "s"}'},

@@ -10,7 +10,7 @@ from config_admin.contrib.come_over.project import Project
 
 
 @dataclass
-class Way:
+class Continuation:
     actions: Sequence[str] = ()
     #: The form that begins behind the actions.
     form: str = ""
@@ -27,21 +27,21 @@ def is_response(action: str) -> bool:
     return action.startswith("utter_")
 
 
-def find_way(project: Project, intent: str) -> Way:
+def find_continuation(project: Project, intent: str) -> Continuation:
     if "/" in intent and f"utter_{intent}" in project.responses:
-        return Way([f"utter_{intent}"])
+        return Continuation([f"utter_{intent}"])
     replies = project.list_replies(intent)
     outside = [reply for reply in replies if not reply.loop]
     forms = _list_forms(project, outside)
     if len(forms) == 1 and find_role(intent) is None:
-        return _find_way_to_form(outside, forms[0])
-    way = _join(_choose_replies(replies))
-    way.actions = [action for action in way.actions if action not in project.forms]
+        return _continue_with_form(outside, forms[0])
+    continuation = _join(_choose_replies(replies))
+    continuation.actions = [action for action in continuation.actions if action not in project.forms]
     if len(forms) > 1:
-        way.losses.append(f"it begins {', '.join(forms)}")
+        continuation.losses.append(f"it begins {', '.join(forms)}")
     if outside and all(reply.is_conditional for reply in outside):
-        way.losses.append("it answers in certain cases only")
-    return way
+        continuation.losses.append("it answers in certain cases only")
+    return continuation
 
 
 def _list_forms(project: Project, replies: Sequence[Reply]) -> list[str]:
@@ -57,7 +57,7 @@ def _choose_replies(replies: Sequence[Reply]) -> list[Reply]:
     return _list_rules(free) or first or free or digressions
 
 
-def find_end(project: Project, form: str) -> Way:
+def find_form_end(project: Project, form: str) -> Continuation:
     ends = [reply for reply in project.replies if reply.form == form and not reply.is_conditional]
     return _join(_list_rules(ends) or ends)
 
@@ -66,19 +66,19 @@ def _list_rules(replies: Sequence[Reply]) -> list[Reply]:
     return [reply for reply in replies if reply.path[0] == "rule"]
 
 
-def _find_way_to_form(replies: Sequence[Reply], form: str) -> Way:
+def _continue_with_form(replies: Sequence[Reply], form: str) -> Continuation:
     """The first path to the form: others leave it out, because the user said its values before."""
     actions = next(reply.actions for reply in replies if form in reply.actions)
     others = [reply for reply in replies if form not in reply.actions and not reply.is_conditional]
     losses = [f"other paths do {', '.join(others[0].actions)}"] if others else []
-    return Way(actions[: actions.index(form)], form, losses)
+    return Continuation(actions[: actions.index(form)], form, losses)
 
 
-def _join(replies: Sequence[Reply]) -> Way:
+def _join(replies: Sequence[Reply]) -> Continuation:
     """What these replies have in common from their beginning on."""
     listed = list(dict.fromkeys(tuple(reply.actions) for reply in replies))
     common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*listed, strict=False))]
     answers = {find_role(intent) for reply in replies for intent in reply.next_intents}
     losses = [f"{len(listed)} paths go different ways"] if len(listed) > 1 else []
     asks = ["it asks for a yes or no, and what follows needs a person"] if {Role.YES, Role.NO} & answers else []
-    return Way(common, losses=[*losses, *asks])
+    return Continuation(common, losses=[*losses, *asks])
