@@ -1,1 +1,1 @@
-"""Packages that the product uses by dotted paths in its settings only, and works without."""
+"""Packages that one command, or a dotted path in the settings, uses, and that the product works without."""

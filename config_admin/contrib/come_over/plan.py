@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from config_admin.contrib.come_over.continuations import Continuation, find_continuation, find_form_end, is_response
 from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
-from config_admin.contrib.come_over.paths import LEAVE, Reply
+from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
 from config_admin.flows.document import FlowKind, FlowRefused, Values
@@ -97,7 +97,8 @@ class _Planner:
         role, continuation = find_role(intent), find_continuation(self._project, intent)
         if role in (Role.YES, Role.NO):
             self._plan_yes_no(intent, role)
-        elif self._has_parts(intent):
+        elif any(name.startswith(f"{intent}/") for name in self._project.examples):
+            # A rule names a retrieval intent as a whole.
             self._done[intent] = [f"utter_{intent}"]
             self._add("intent", intent, Outcome.COMES, "", "each of its parts is an intent")
         elif role is Role.FALLBACK:
@@ -137,10 +138,6 @@ class _Planner:
         if any(not reply.loop for reply in self._project.list_replies(intent)):
             reasons.append("what follows it in stories needs a person")
         self._add("intent", intent, Outcome.PARTLY if reasons[1:] else Outcome.UNNEEDED, "", *reasons)
-
-    def _has_parts(self, intent: str) -> bool:
-        """True for a retrieval intent, whose rule names it as a whole."""
-        return any(name.startswith(f"{intent}/") for name in self._project.examples)
 
     def _fills_slots(self, intent: str) -> bool:
         mappings = [each for slots in self._project.forms.values() for own in slots.values() for each in own]
@@ -185,11 +182,8 @@ class _Planner:
 
     def _plan_form_flow(self, intent: str, continuation: Continuation) -> None:
         """A flow that asks for the fields of a form, from the first message to the answer at the end."""
-        form, slots, end = (
-            continuation.form,
-            list_slots(self._project, continuation.form),
-            find_form_end(self._project, continuation.form),
-        )
+        form = continuation.form
+        slots, end = list_slots(self._project, form), find_form_end(self._project, form)
         constants = {slot.name: value for slot in slots if (value := slot.find_constant(intent)) is not None}
         written = write_fields([slot for slot in slots if slot.name not in constants])
         if not written.fields:
@@ -294,25 +288,13 @@ class _Planner:
 
     def _find_gap(self, reply: Reply) -> str:
         """What a reply does that no flow does; blank for nothing."""
-        names, forms = reply.intents or [reply.form], self._project.forms
-        after = f"after {' or '.join(filter(None, names)) or 'other words'}"
-        if reply.is_conditional:
-            return f"{after}, a slot or a checkpoint decides"
-        if LEAVE in reply.actions:
-            return f"{after}, it leaves {reply.loop}"
-        if code := next(filter(self._is_code, reply.actions), ""):
-            return f"{after}, {code} is code"
-        # Flows go on with their questions by themselves.
-        actions = [action for action in reply.actions if not (reply.loop and action in forms)]
-        return "".join(f"{after}, it does {', '.join(actions)}{each}" for each in self._compare(names, actions)[:1])
-
-    def _is_code(self, action: str) -> bool:
-        return not is_response(action) and action not in self._project.forms
-
-    def _compare(self, names: Sequence[str], actions: Sequence[str]) -> list[str]:
-        """What is done elsewhere after these intents or this form, as the end of a sentence, where that differs."""
-        others = [self._done.get(name, []) for name in names if actions]
-        return [f", elsewhere {', '.join(done)}" if done else "" for done in others if done != actions]
+        # Within a form, flows go on with their questions by themselves.
+        actions = [action for action in reply.actions if not (reply.loop and action in self._project.forms)]
+        names = reply.intents or [reply.form]
+        if not actions or (not reply.is_conditional and all(self._done.get(name) == actions for name in names)):
+            return ""
+        case = ", if a slot or a checkpoint says so," if reply.is_conditional else ""
+        return f"after {' or '.join(filter(None, names)) or 'other words'}{case} it does {', '.join(actions)}"
 
     def plan_rest(self) -> None:
         for action in dict.fromkeys(filter(lambda name: not is_response(name), self._project.actions)):

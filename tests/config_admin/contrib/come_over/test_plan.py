@@ -32,9 +32,9 @@ LINES = {
     ("lookup", "boat"): (COMES, "Choices", ""),
     ("regex", "postbox"): (PERSON, "", "no field reads this entity"),
     ("synonym", "2 words"): (COMES, "Words of choices", ""),
-    ("rule", "end of hire"): (PERSON, "", "after hire_form, action_book_boat is code"),
+    ("rule", "end of hire"): (PERSON, "", "after hire_form it does utter_booked, action_book_boat"),
     ("story", "a question in between"): (COMES, "The flows of its intents", ""),
-    ("story", "after a hello, a no"): (PERSON, "", "after deny, it does utter_swimming"),
+    ("story", "after a hello, a no"): (PERSON, "", "after deny it does utter_swimming"),
     ("action", "action_book_boat"): (PERSON, "", "register a task, and name it in the flow; or a tool"),
     ("section", "pipeline"): (UNNEEDED, "", "phrases count at once, nothing is trained"),
 }  # fmt: skip
