@@ -10,7 +10,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget
 from config_admin.editing.fields import PlainTextField
 from config_admin.validation.columns import TEMPLATE, list_column_specs
 from config_admin.validation.stored_columns import kept_columns
-from config_admin.validation.translations import COLUMN, describe_place
+from config_admin.validation.translations import COLUMN, describe_place, describe_translation, read_entries
 from convengine.engine.text.difference import ABSENT, Difference
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.local_time import LANGUAGES, find_language_code
@@ -85,15 +85,11 @@ class RowTranslations:
 
     def _fill(self, empty: TextInput, text: str) -> TextInput:
         stored = find_translations(self.stored, empty.language).get(empty.column, "").strip()
-        entry = _read_entries(self.stored).get(empty.language, {}).get(empty.column)
+        entry = read_entries(self.stored).get(empty.language, {}).get(empty.column)
         if not stored or not isinstance(entry, Mapping):
             return empty
-        notes = []
-        if entry.get("of") != text:
-            notes.append(f"The text has changed since: “{entry.get('of') or ''}”.")
-        if entry.get("draft"):
-            notes.append("This is a draft that nobody has read.")
-        return replace(empty, text=stored, note=" ".join(notes))
+        note = describe_translation(entry.get("of"), text, is_draft=bool(entry.get("draft")))
+        return replace(empty, text=stored, note=note)
 
     def make_fields(self) -> dict[str, forms.Field]:
         return {name: field for each in self.inputs for name, field in each.make_fields()}
@@ -115,7 +111,7 @@ class RowTranslations:
 
     def merge(self, cleaned: Mapping[str, Any], values: Mapping[str, Json]) -> Json:
         """The column for a row with these values. A text that is new or confirmed belongs to the present text."""
-        texts, merged = dict(list_texts(self.table, values)), _read_entries(self.stored)
+        texts, merged = dict(list_texts(self.table, values)), read_entries(self.stored)
         for each in self.inputs:
             text = cleaned.get(each.name)
             if not isinstance(text, str) or (text == each.text and not cleaned.get(each.confirmation)):
@@ -127,15 +123,9 @@ class RowTranslations:
         return {language: entries for language, entries in merged.items() if entries} or None
 
 
-def _read_entries(stored: Json) -> dict[str, dict[str, Any]]:
-    """The translations by language and place, without what is damaged."""
-    languages = stored.items() if isinstance(stored, Mapping) else ()
-    return {language: dict(entries) for language, entries in languages if isinstance(entries, Mapping)}
-
-
 def diff_translations(table: str, old: Json, new: Json) -> Iterator[Difference]:
     """The texts of the column that differ, and those that somebody confirmed."""
-    before, after = _read_entries(old), _read_entries(new)
+    before, after = read_entries(old), read_entries(new)
     for language in sorted({*before, *after}):
         was, now = before.get(language, {}), after.get(language, {})
         for at in sorted({*was, *now}):

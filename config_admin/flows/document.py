@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator, ValidationError
 
 from config_admin.flows.dependencies import find_dependency_problems
 from config_admin.flows.field_kinds import FIELD_KINDS
-from config_admin.flows.languages import list_flow_languages, speak_flow
+from config_admin.flows.languages import list_first_missing, list_flow_languages, speak_flow
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.conditions.evaluate import ALIASES
@@ -79,6 +79,8 @@ def check_flow(document: Json) -> None:
     Raises FlowRefused with all problems of the first kind, or else with all of the second.
     """
     languages = list_flow_languages(document)
+    if missing := [key for first in languages[:1] for key in list_first_missing(document, first)]:
+        raise FlowRefused([f"{key}: write it in {languages[0]}, too" for key in missing])
     for language in languages:
         try:
             _check_flow(speak_flow(document, language, languages[0]))

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -12,14 +12,15 @@ from django.forms import BaseFormSet, formset_factory
 from config_admin.editing.countries import DIFFERENT, find_country_code, name_country
 from config_admin.flows.advice import write_names
 from config_admin.flows.bounds import BoundInvalid, format_bound, get_bound_labels, is_in_order, read_bound
-from config_admin.flows.choices import ChoicesInvalid, read_choices, split_words
+from config_admin.flows.choices import ChoicesInvalid, read_choices, split_cells, split_words
 from config_admin.flows.dependencies import DECIDING, IS, IS_NOT, DependencyInvalid, format_value, read_value
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.examples import derive_pattern, describe_pattern
 from config_admin.flows.faq.sheet import make_code
 from config_admin.flows.field_kinds import FIELD_KINDS, OWN_INPUTS, has_input
+from config_admin.flows.languages import list_flow_languages, speak_alone, speak_flow
 from config_admin.flows.mapping import list_parts
-from config_admin.flows.schema_form import make_form, read_values, show_values, split_lines
+from config_admin.flows.schema_form import SchemaForm, make_form, read_values, show_values, split_lines, spoken_name
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.relations import list_server_tools
 from convengine.engine.forms.asking import get_texts
@@ -42,6 +43,7 @@ _RESERVED = ("clock", "dialogue")
 #: The texts of a flow and of a field that may name fields.
 TEXTS = ("confirmation", "task_failed", "answer", "hand_over")
 TEXTS_OF_FIELD = ("question", "again", "invalid")
+_NAMING = {*TEXTS, *TEXTS_OF_FIELD}
 #: The inputs of a field that are open if they hold something.
 _MORE = {
     "Ask only if …": ("only_if", "only_if_operator", "only_if_value"),
@@ -234,6 +236,11 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
             self.add_error("options", "Enter the choices.")
         elif len(options) > _MOST_CHOICES:
             self.add_error("options", f"{len(options)} choices; {_MOST_CHOICES} at most.")
+        values = [str(option["value"]) for option in options]
+        for name in (spoken_name("options", language) for language in self.languages):
+            given = _read_spoken_choices(self.cleaned_data.get(name, ""))
+            if unknown := [value for value in given if value not in values]:
+                self.add_error(name, f"“{unknown[0]}” is no choice of this field. Take it out, or add the choice.")
 
     def _check_pattern(self, text: str, examples: Iterable[str]) -> None:
         """Note an error if the pattern is missing or invalid, or if an example does not fit it."""
@@ -354,6 +361,7 @@ def _make_cards(form: type[forms.Form], key: str, **options: Any) -> Any:
     )
 
 
+_FORMS: tuple[type[SchemaForm], ...] = (FlowForm, FieldForm, RefusalForm, QuestionForm)
 FieldForms = _make_cards(FieldForm, "fields", formset=_FieldForms, can_order=True)
 QuestionForms = _make_cards(QuestionForm, "questions_and_answers")
 RefusalForms = _make_cards(RefusalForm, "not_allowed")
@@ -362,7 +370,22 @@ RefusalForms = _make_cards(RefusalForm, "not_allowed")
 # --- documents ----------------------------------------------------------------------------------------------------
 
 
-def list_initial(flow: Document) -> tuple[Values, list[Values], list[Values], list[Values]]:
+Initial = tuple[Values, list[Values], list[Values], list[Values]]
+
+
+def list_spoken_initial(flow: Document, languages: Iterable[str]) -> Initial:
+    """The values for a document, also those of its texts in other languages."""
+    first = next(iter(list_flow_languages(flow)), "")
+    initial = list_initial(speak_flow(flow, first, first))
+    for language in languages:
+        for form, given, spoken in zip(_FORMS, initial, list_initial(speak_alone(flow, language)), strict=True):
+            pairs: Any = zip(given, spoken, strict=True) if isinstance(given, list) else [(given, spoken)]
+            for values, other in pairs:
+                values |= {spoken_name(name, language): other.get(name, "") for name in form.texts}
+    return initial
+
+
+def list_initial(flow: Document) -> Initial:
     """The values of the form, of its fields, refusals and questions, for a document."""
     titles = {field["name"]: field["title"] for field in flow.get("fields", ())}
     fields = [
@@ -417,6 +440,63 @@ def read_document(
     if "enabled" in stored:
         parts["enabled"] = stored["enabled"]
     return {**parts, **({"questions_and_answers": items} if items else {})}
+
+
+def read_translations(
+    document: Document,
+    form: FlowForm,
+    fields: "BaseFormSet[Any]",
+    refusals: "BaseFormSet[Any]",
+    questions: "BaseFormSet[Any]",
+    languages: Sequence[str],
+) -> Values:
+    """The document of the same forms with its texts in all languages, of which the first one comes first."""
+    if len(languages) < 2:
+        return dict(document)
+    cards = {"fields": fields, "not_allowed": refusals, "questions_and_answers": questions}
+    names: dict[str, str] = {}
+    for card, field in zip(list_filled(fields), document.get("fields", ()), strict=False):
+        titles = [field["title"], *(card.cleaned_data[spoken_name("title", code)] for code in languages[1:])]
+        names |= {title.casefold(): field["name"] for title in titles if title}
+    spoken = _add_languages(document, form, languages, names)
+    for key in document.keys() & cards.keys():
+        items = zip(document[key], list_filled(cards[key]), strict=True)
+        spoken[key] = [_add_languages(item, card, languages, names) for item, card in items]
+    return {key: value for key, value in spoken.items() if key in document or key in list_parts(document["kind"])}
+
+
+def _add_languages(part: Document, form: SchemaForm, languages: Sequence[str], names: Mapping[str, str]) -> Values:
+    """A part of a document with each of its texts in all languages, blank in those without it."""
+    first, *others = languages
+    added = dict(part)
+    for name in form.texts:
+        given: Values = {code: form.cleaned_data.get(spoken_name(name, code)) or "" for code in others}
+        if name == "options":
+            choices = {code: _read_spoken_choices(text) for code, text in given.items()}
+            added |= {name: [_add_choice(option, first, choices) for option in part[name]]} if name in part else {}
+            continue
+        if name == "labels":
+            given = {code: split_words(text) for code, text in given.items()}
+        elif name in _NAMING:
+            given = {code: write_names(text, names) for code, text in given.items()}
+        if name in part or any(given.values()):
+            added[name] = {first: part.get(name, ""), **given}
+    return added
+
+
+def _add_choice(option: Document, first: str, given: Mapping[str, Mapping[str, Document]]) -> Values:
+    spoken = {code: choices.get(str(option["value"]), {}) for code, choices in given.items()}
+    texts: Values = {
+        key: {first: option.get(key, ""), **{code: choice.get(key, "") for code, choice in spoken.items()}}
+        for key in ("label", "synonyms")
+    }
+    return {**option, **{key: values for key, values in texts.items() if any(values.values())}}
+
+
+def _read_spoken_choices(text: str) -> dict[str, Values]:
+    """The choices of lines that say more than their value, by value."""
+    cells = {value: {"label": label, "synonyms": split_words(words)} for value, label, words in split_cells(text)}
+    return {value: choice for value, choice in cells.items() if any(choice.values())}
 
 
 def _write_names_in(part: Values, keys: Iterable[str], names: Mapping[str, str]) -> Values:

@@ -1,6 +1,8 @@
 """Start a flow, and edit it later: the flow document as a form, with a preview of its rows."""
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from typing import Any, NamedTuple, cast
 from urllib.parse import urlencode
@@ -36,15 +38,25 @@ from config_admin.flows.forms import (
     LONGEST_PHRASE,
     TEXTS,
     list_filled,
-    list_initial,
+    list_spoken_initial,
     read_document,
+    read_translations,
 )
+from config_admin.flows.languages import speak_flow
 from config_admin.flows.mapping import find_part, normalise_flow
 from config_admin.flows.page_forms import CARD_LISTS, PageForms, SavingProblem, list_values, sort_forms
-from config_admin.flows.reading import FlowReading, describe_no_flow, find_flow_of_question, read_flow
+from config_admin.flows.reading import (
+    FlowReading,
+    describe_no_flow,
+    find_flow_of_question,
+    list_workspace_languages,
+    read_flow,
+    read_languages,
+)
 from config_admin.flows.saving import create_flow, list_flow_rights, list_rights, plan_flow, store_country, update_flow
-from config_admin.flows.schema_form import split_lines
+from config_admin.flows.schema_form import split_lines, spoken_name
 from config_admin.flows.summary import SummaryPart, describe_changes, summarise_flow
+from config_admin.flows.translations.catalogue import SpokenText, TextState, list_spoken_texts
 from config_admin.flows.unsaved_flow import (
     SuggestedMessage,
     find_overlaps,
@@ -59,7 +71,7 @@ from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import ImportPlan, plan_import
-from config_admin.validation.labels import column_label, row_title, table_label, table_title
+from config_admin.validation.labels import column_label, name_language, row_title, table_label, table_title
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import describe_row
 from convengine.engine.forms.settings import COUNTRY
@@ -160,8 +172,12 @@ class _FlowPage:
         self._stored_names = [field["name"] for field in self.stored.get("fields", ())]
         self._country_of_customers = str(live_settings.read(self.snapshot, COUNTRY).value)
         self._switches_on = "switch_on" in request.POST
-        self._options = {"snapshot": self.snapshot, "flow_code": self._code}
-        self._digest = sha256(dumps(self.stored).encode()).hexdigest()[:16] if reading else ""
+        #: The languages of the workspace, and the stored texts in all of them.
+        self._languages = list_workspace_languages(self.snapshot)
+        self._spoken = read_languages(self.snapshot, reading) if reading else {}
+        self._others = {language: name_language(language) for language in self._languages[1:]}
+        self._options = {"snapshot": self.snapshot, "flow_code": self._code, "languages": self._others}
+        self._digest = sha256(dumps(self._spoken).encode()).hexdigest()[:16] if reading else ""
         self.problems: list[SavingProblem] = []
         #: Removed fields that texts still name.
         self.gone_fields: list[str] = []
@@ -193,11 +209,15 @@ class _FlowPage:
         if {_SUGGEST, _COMPARE, _ADD_PHRASES, _MEND, *(cards.add_button for cards in CARD_LISTS)} & set(post):
             return self._render(self._reopen(bound))
         self.is_checked = True
-        if self._is_usable(bound) and (document := read_document(*bound, stored=self.stored)):
+        if self._is_usable(bound) and (document := self._read(bound)):
             if _SAVE in post and self._may_save() and self._store(document, bound):
                 return self._leave(document["code"])
             self._show_preview(document)
         return self._render(bound)
+
+    def _read(self, forms: PageForms) -> Values:
+        """The document of valid forms, in all languages."""
+        return read_translations(read_document(*forms, stored=self.stored), *forms, self._languages)
 
     def talk(self) -> HttpResponse:
         """A conversation with the flow as it stands on the page, switched on. Nothing is stored."""
@@ -205,7 +225,7 @@ class _FlowPage:
         title = str(bound.flow["title"].value() or "").strip()
         rows_of_flow: Wanted = {}
         if self._is_usable(bound):
-            document = read_document(*bound, stored=self.stored)
+            document = self._read(bound)
             try:
                 rows_of_flow = place_flow(self.snapshot, self.reading, {**document, "enabled": True})
             except FlowRefused as refused:
@@ -221,7 +241,7 @@ class _FlowPage:
 
         Of a new one: the kind that a link to the page chooses, and the messages of the inbox that become phrases.
         """
-        values, *cards_given = list_initial(self.stored)
+        values, *cards_given = list_spoken_initial(self._spoken, self._languages[1:] if self.stored else ())
         if not values:
             kind, given = self.request.GET.get("kind"), read_given_messages(self.request)
             values = {"kind": kind} if kind in list(FlowKind) else {}
@@ -249,14 +269,18 @@ class _FlowPage:
     def _mend_texts(self, order: str, values: Values, cards_given: list[list[Values]]) -> None:
         """Write another field in the place of one in all texts, or take it out of them."""
         old, _, new = order.partition("=")
-        texts = [(values, name) for name in TEXTS]
+        texts = [(values, name) for name in self._list_spoken_names(TEXTS)]
         for cards, listed in zip(CARD_LISTS, cards_given, strict=True):
-            texts += [(given, name) for given in listed for name in cards.texts]
+            texts += [(given, name) for given in listed for name in self._list_spoken_names(cards.texts)]
         for given, name in texts:
             before = str(given[name] or "")
             given[name] = replace_field(before, old, new)
             if not new and given[name] != before:
                 self.left_texts.add(given[name])
+
+    def _list_spoken_names(self, names: Sequence[str]) -> list[str]:
+        """The names of the inputs of these texts in all languages."""
+        return [*names, *(spoken_name(name, language) for name in names for language in self._others)]
 
     def _is_usable(self, forms: PageForms) -> bool:
         """True when the forms can become a flow; otherwise the problems are noted. A flow that collects needs a
@@ -352,6 +376,27 @@ class _FlowPage:
         for form in forms.list_phones_without_country():
             _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])
 
+        for language, text in forms.list_spoken():
+            value = str(text.value() or "")
+            notes = (stored.note for stored in self._list_stored(language) if value and stored.text.endswith(value))
+            _warn(text, [*getattr(text, "warnings", ()), *filter(None, notes)])
+
+    def _list_stored(self, language: str) -> Iterator[SpokenText]:
+        """The texts of the stored flow, with their translations in a language."""
+        own = {(row.table, row.pk) for row in self.reading.stored.values()} if self.reading else set()
+        listed = list_spoken_texts(self.snapshot, language) if own else []
+        return (text for text in listed if (text.row.table, text.row.pk) in own)
+
+    def _list_languages(self) -> Iterator[tuple[str, str, str]]:
+        """The languages to choose from, and how many texts each of them lacks or has to read again."""
+        for language in self._languages[1:] and self._languages[:1]:
+            yield "", name_language(language), ""
+        for language, name in self._others.items():
+            counts = Counter(text.state for text in self._list_stored(language))
+            again = counts[TextState.CHANGED] + counts[TextState.DRAFT]
+            named = {"missing": counts[TextState.MISSING], "to read again": again}
+            yield language, name, ", ".join(f"{count} {state}" for state, count in named.items() if count)
+
     def _asks_country(self, forms: PageForms) -> bool:
         """True for a phone field that names no country, while the workspace has none."""
         user: Any = self.request.user
@@ -426,9 +471,19 @@ class _FlowPage:
             for table, differences in plan.differences.items()
         ]
         if self.reading:
-            self.changes = describe_changes(self.stored, normalise_flow(document))
+            self.changes = list(self._list_changes(document))
         else:
-            self.summary = summarise_flow(document)
+            self.summary = summarise_flow(normalise_flow(document))
+
+    def _list_changes(self, document: Values) -> Iterator[Difference]:
+        """What changes in the first language, then what changes in each other one besides."""
+        first = describe_changes(self.stored, normalise_flow(document))
+        yield from first
+        for language, name in self._others.items():
+            flows = (speak_flow(flow, language, self._languages[0]) for flow in (self._spoken, document))
+            for change in describe_changes(*map(normalise_flow, flows)):
+                if change not in first:
+                    yield replace(change, label=f"{change.label} ({name})")
 
     # --- the page -----------------------------------------------------------------------------------------------
 
@@ -449,6 +504,9 @@ class _FlowPage:
             "asks_country": self._asks_country(forms),
             "condition": {"operators": describe_operators(), "fields": list(forms.list_condition_fields())},
             "questions": forms.questions,
+            "languages": list(self._list_languages()),
+            "language": self.request.POST.get("_language", ""),
+            "languages_url": f"{reverse('admin:config_admin_ceresponse_languages')}?{urlencode({'q': self._code})}",
             "kinds": [(kind.value, kind.label, kind.help) for kind in FlowKind],
             "asking": " ".join(ASKING),
             "offered": OFFERED,

@@ -71,10 +71,11 @@ class PageForms(NamedTuple):
     @classmethod
     def show(cls, values: Values, cards_given: Sequence[list[Values]], added: str = "", **options: Any) -> Self:
         """Forms with values of the flow and of each list of cards. `added`: the prefix of a list with one more card."""
+        own = {"form_kwargs": {"languages": options["languages"]}}
         forms = cls(
             FlowForm(initial=values, **options),
             *(
-                cards.formset(initial=given, prefix=cards.prefix)
+                cards.formset(initial=given, prefix=cards.prefix, **own)
                 for cards, given in zip(CARD_LISTS, cards_given, strict=True)
             ),
         )
@@ -84,7 +85,9 @@ class PageForms(NamedTuple):
 
     @classmethod
     def bind(cls, sent: Any, **options: Any) -> Self:
-        return cls(FlowForm(sent, **options), *(cards.formset(sent, prefix=cards.prefix) for cards in CARD_LISTS))
+        own = {"form_kwargs": {"languages": options["languages"]}}
+        cards = (each.formset(sent, prefix=each.prefix, **own) for each in CARD_LISTS)
+        return cls(FlowForm(sent, **options), *cards)
 
     def are_valid(self) -> bool:
         """True when all of them are; all are checked."""
@@ -106,9 +109,17 @@ class PageForms(NamedTuple):
 
     def list_texts(self) -> Iterator[Any]:
         """The inputs of texts that may name fields."""
-        yield from (self.flow[name] for name in TEXTS)
+        texts = [(self.flow, name) for name in TEXTS]
         for cards, formset in self.list_cards():
-            yield from (form[name] for form in _list_remaining(formset) for name in cards.texts)
+            texts += [(form, name) for form in _list_remaining(formset) for name in cards.texts]
+        for form, name in texts:
+            yield form[name]
+            yield from (spoken for _, spoken in form[name].spoken)
+
+    def list_spoken(self) -> Iterator[tuple[str, Any]]:
+        """The inputs of other languages, with their languages."""
+        for form in (self.flow, *(form for _, formset in self.list_cards() for form in formset.forms)):
+            yield from (spoken for name in form.texts for spoken in form[name].spoken)
 
     def list_questions(self) -> list[Any]:
         return [form for form in _list_remaining(self.questions) if str(form["questions"].value() or "").strip()]

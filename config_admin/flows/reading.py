@@ -1,19 +1,21 @@
 """A flow read back from the rows of its intent, what those rows have besides, and the flow as a file."""
 
 import json
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from config_admin.flows.document import ASKING, Document, FlowKind, FlowRefused, Values
-from config_admin.flows.languages import merge_languages
+from config_admin.flows.languages import UNTRANSLATED, merge_languages
 from config_admin.flows.mapping import list_shapes, number_question, read_question, sort_parts, write_rows
 from config_admin.flows.row_shapes import IDENTITY, RowShape, fold
 from config_admin.releases.active import snapshots
 from config_admin.releases.queries import content_hash_of
 from config_admin.transfer.document import BaseRelease
 from config_admin.validation.relations import index_rows
+from convengine.engine.rules.actions import refuse_value
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import read
@@ -21,6 +23,8 @@ from convengine.engine.turn.local_time import LANGUAGES, find_language_code
 from convengine.engine.turn.rows import Row
 from convengine.engine.turn.scope import QUESTION_BESIDE_FLOW, intent_key
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.translations import find_translations, is_words, list_texts, write_texts
+from convengine.json_value import Json
 
 RowIdentity = tuple[str, Hashable]
 
@@ -86,6 +90,38 @@ def describe_no_flow(snapshot: Snapshot, intent_code: str) -> str:
     except FlowRefused as refused:
         return f"{refused}."
     return ""
+
+
+def read_languages(snapshot: Snapshot, reading: FlowReading) -> Values:
+    """The document of a flow with its texts in all languages of the workspace."""
+    first, *others = list_workspace_languages(snapshot) or [""]
+    translated = {language: _read_language(snapshot, reading, language) for language in others}
+    merged: Values = merge_languages(reading.document, translated, first)
+    return merged
+
+
+def list_workspace_languages(snapshot: Snapshot) -> list[str]:
+    """The languages of the workspace, that of the rows' own texts first."""
+    return list(dict.fromkeys(map(find_language_code, read(snapshot, LANGUAGES).value)))
+
+
+def _read_language(snapshot: Snapshot, reading: FlowReading, language: str) -> Values:
+    """The document in a language, with `UNTRANSLATED` where the rows have no translation."""
+    own, *questions = (
+        _FlowRows(snapshot, intent_code).read(partial(_speak_row, language=language), language)
+        for intent_code in (reading.document["code"], *reading.question_codes)
+    )
+    return sort_parts(own, list(map(read_question, questions)))
+
+
+def _speak_row(row: Row, language: str) -> Mapping[str, Json]:
+    values = vars(row)
+    texts = dict.fromkeys((at for at, _ in list_texts(row.table, values)), UNTRANSLATED)
+    if isinstance(row, rows.Rule) and texts:
+        texts = {at: f"{refuse_value.parse(values[at])[0]}: {UNTRANSLATED}" for at in texts}
+    given = find_translations(values.get("translations"), language)
+    known = {at: text for at, text in given.items() if at in texts or is_words(at)}
+    return {**values, **write_texts(values, {**texts, **known}, adds_words=False)}
 
 
 def list_flows(snapshot: Snapshot) -> Iterator[Values]:
@@ -169,15 +205,17 @@ class _FlowRows:
         #: The kind of flow that the rows make; None for rows of another shape.
         self.kind = next((kind for kind in kinds if all(map(self._has_telling, list_shapes(kind)))), None)
 
-    def read(self) -> Values:
-        """The document, as far as the rows have it."""
+    def read(self, speak: Callable[[Row], Mapping[str, Json]] = vars, language: str = "") -> Values:
+        """The document, as far as the rows have it. `speak` says their texts in a language."""
+        spoken = {"locale": language} if language else {}
         document: Document = {"code": self.intent_code, "kind": self.kind and self.kind.value}
         if self._intent and self.kind:
-            document = {**document, "title": self._intent.name}
+            document = {**document, **spoken, "title": self._intent.name}
             for shape in list_shapes(self.kind):
                 is_phrase_of_copy = shape.table == rows.Classifier.table and self.is_off
-                usable = map(vars, self._list(shape.table)) if is_phrase_of_copy else self._list_enabled(shape.table)
-                document = shape.read(document, [row for row in usable if not shape.list_differences(row)])
+                usable = self._list(shape.table) if is_phrase_of_copy else self._list_enabled(shape.table)
+                own = [speak(row) for row in usable if not shape.list_differences(vars(row))]
+                document = {**shape.read(document, own), **spoken}
         return dict(document)
 
     def find_lack(self, document: Document) -> str:
@@ -203,11 +241,11 @@ class _FlowRows:
         return f" Row {key} {other}."
 
     def _has_telling(self, shape: RowShape) -> bool:
-        return not shape.telling or any(map(shape.tells, self._list_enabled(shape.table)))
+        return not shape.telling or any(shape.tells(vars(row)) for row in self._list_enabled(shape.table))
 
-    def _list_enabled(self, table: str) -> list[dict[str, Any]]:
+    def _list_enabled(self, table: str) -> list[Row]:
         # A flow that is switched off is one all the same.
-        return [vars(row) for row in self._list(table) if row.enabled or table == rows.Intent.table]
+        return [row for row in self._list(table) if row.enabled or table == rows.Intent.table]
 
     def _list(self, table: str) -> tuple[Any, ...]:
         return index_rows(self._snapshot, rows.ROW_TYPE_OF[table], intent_key).get(self.intent_code, ())
@@ -241,17 +279,9 @@ def export_flow(flow_code: str) -> Values | None:
     reading = read_flow(snapshot, flow_code)
     if reading is None:
         return None
-    version, locales = snapshot.config_version, read(snapshot, LANGUAGES).value
-    first, *others = map(find_language_code, locales or [""])
-    translated = {
-        language: other.document
-        for language in others
-        if (other := read_flow(snapshot.translate(language), flow_code)) is not None
-    }
-    return {
-        **merge_languages(reading.document, translated, first),
-        "base": BaseRelease(version, content_hash_of(version))._asdict(),
-    }
+    version = snapshot.config_version
+    base = BaseRelease(version, content_hash_of(version))._asdict()
+    return {**read_languages(snapshot, reading), "base": base}
 
 
 def write_flow_file(flow: Document, file: Path) -> None:

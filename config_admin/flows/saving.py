@@ -5,14 +5,16 @@ from itertools import count
 from typing import Any
 
 from config_admin.flows.document import Document, FlowRefused, Values, check_flow
+from config_admin.flows.languages import list_flow_languages, merge_translations
 from config_admin.flows.mapping import normalise_flow, number_question, write_rows
-from config_admin.flows.reading import FlowReading, index_by_identity, read_flow
+from config_admin.flows.reading import FlowReading, index_by_identity, read_flow, read_languages
 from config_admin.releases.active import snapshots
 from config_admin.releases.changes import Author
 from config_admin.transfer import document as transfer
 from config_admin.transfer.ancestry import find_release
 from config_admin.transfer.apply_import import ImportResult, add_rows, import_document
 from config_admin.validation.stored_columns import control_plane
+from config_admin.validation.translations import COLUMN
 from convengine.engine.forms.settings import COUNTRY
 from convengine.engine.turn import rows
 from convengine.engine.turn.snapshot import Snapshot
@@ -106,6 +108,9 @@ def plan_flow(
     if reading is None:
         return transfer.Document(transfer.locate_rows(write_rows(flow)), transfer.ImportMode.ADD)
     new = index_by_identity(write_rows(flow, _match_questions(snapshot, reading, flow)))
+    languages, written = list_flow_languages(flow)[1:], reading.written
+    if languages:
+        written = index_by_identity(write_rows(read_languages(snapshot, reading), reading.question_codes))
     if reading.is_off:
         new = {
             identity: {**values, "enabled": switch_on} if identity[0] == rows.Classifier.table else values
@@ -113,13 +118,12 @@ def plan_flow(
         }
     tables: dict[str, list[Values]] = {}
     for identity, values in new.items():
-        table, old = identity[0], reading.written.get(identity)
+        table, old = identity[0], written.get(identity)
         if old is None:
             tables.setdefault(table, []).append(values)
         elif identity in reading.stored:
             row, changes = reading.stored[identity], tables.setdefault(table, [])
-            merged = {key: merge_value(getattr(row, key), old.get(key, _ABSENT), each) for key, each in values.items()}
-            if changed := {name: value for name, value in merged.items() if value != getattr(row, name)}:
+            if changed := _merge_row(row, old, values, languages):
                 changes.append({row.key: row.pk, **changed})
     deleted: dict[str, list[Any]] = {}
     for identity, row in reading.stored.items():
@@ -127,6 +131,16 @@ def plan_flow(
             deleted.setdefault(row.table, []).append(row.pk)
     located = transfer.locate_rows(tables)
     return transfer.Document(located, transfer.ImportMode.UPDATE, matches_by_key=False, deleted=deleted)
+
+
+def _merge_row(row: rows.Row, old: Values, new: Values, languages: Sequence[str]) -> Values:
+    """The columns of a stored row that change. `languages`: those whose translations the document has."""
+    merged = {
+        key: merge_value(getattr(row, key), old.get(key, _ABSENT), each) for key, each in new.items() if key != COLUMN
+    }
+    if languages and isinstance(row, rows.SpokenRow):
+        merged[COLUMN] = merge_translations(row.translations, old.get(COLUMN), new.get(COLUMN), languages)
+    return {name: value for name, value in merged.items() if value != getattr(row, name)}
 
 
 def merge_value(stored: Any, old: Any, new: Any) -> Any:

@@ -7,12 +7,16 @@ empty choice whose values the page knows. The texts of a list are in lines, or i
 
 import json
 from collections.abc import Collection, Iterator, Mapping
+from copy import deepcopy
+from itertools import product
 from typing import Any
 
 from django import forms
+from django.forms import BoundField
 
 from config_admin.flows.choices import format_choices, join_words, split_cells, split_words
 from config_admin.flows.document import Document, Values
+from config_admin.flows.languages import TEXTS, needs_first
 from convengine.engine.text.compare import shorten_line
 from convengine.json_value import Json
 
@@ -30,12 +34,42 @@ def list_inputs(schema: Schema) -> Iterator[tuple[str, Schema]]:
     return ((name, declared) for name, declared in schema["properties"].items() if "title" in declared)
 
 
+class SpokenField(BoundField):
+    """An input, with those of the same text in the other languages of the workspace."""
+
+    @property
+    def spoken(self) -> list[tuple[str, BoundField]]:
+        form: Any = self.form
+        return [(code, form[spoken_name(self.name, code)]) for code in form.languages if self.name in form.texts]
+
+
 class SchemaForm(forms.Form):
+    bound_field_class = SpokenField
     use_required_attribute = False
     #: The properties that have an input.
     properties: tuple[str, ...] = ()
     #: The input that names the form where it is folded.
     _named_by = ""
+    #: The inputs of texts that users read.
+    texts: tuple[str, ...] = ()
+
+    def __init__(self, *args: Any, languages: Mapping[str, str] | None = None, **options: Any) -> None:
+        super().__init__(*args, **options)
+        #: The names of the other languages of the workspace, by code.
+        self.languages = languages or {}
+        for (code, language), name in product(self.languages.items(), self.texts):
+            field: Any = deepcopy(self.base_fields[name])
+            field.label, field.help_text, field.required = f"{field.label} ({language})", "", False
+            field.widget.attrs |= {"lang": code, "dir": "auto"}
+            self.fields[spoken_name(name, code)] = field
+
+    def clean(self) -> dict[str, Any]:
+        """Note an error at a text that only another language has, where users would not hear it."""
+        cleaned: dict[str, Any] = super().clean() or self.cleaned_data
+        for code, name in product(self.languages, filter(needs_first, self.texts)):
+            if cleaned.get(spoken_name(name, code)) and not cleaned.get(name, "wrong"):
+                self.add_error(spoken_name(name, code), f"Write “{self[name].label}” in the first language, too.")
+        return cleaned
 
     @property
     def inputs(self) -> list[Any]:
@@ -60,11 +94,17 @@ class ChoicesInput(forms.Textarea):
         return super().get_context(name, value, {**(attrs or {}), "data-choices": cells})
 
 
+def spoken_name(name: str, language: str) -> str:
+    """The name of the input of a text in another language."""
+    return f"{name}_{language}"
+
+
 def make_form(schema: Schema, optional: Collection[str] = ()) -> type[SchemaForm]:
     """A form with the inputs of an object. `optional`: required properties that the page fills."""
     required = set(schema["required"]) - set(optional)
     fields = {name: _make_field(declared, name in required) for name, declared in list_inputs(schema)}
-    return type("Inputs", (SchemaForm,), {**fields, "properties": tuple(fields)})
+    texts = tuple(name for name in fields if name in TEXTS or _is_list_of_choices(schema["properties"][name]))
+    return type("Inputs", (SchemaForm,), {**fields, "properties": tuple(fields), "texts": texts})
 
 
 def _make_field(declared: Schema, required: bool) -> forms.Field:
@@ -83,7 +123,7 @@ def _make_field(declared: Schema, required: bool) -> forms.Field:
         limits = {"min_value": declared["minimum"], "max_value": declared["maximum"]}
         field = forms.IntegerField(required=required, **limits, **named)
     else:
-        area = ChoicesInput if _is_list(declared) and declared["items"].get("type") == "object" else forms.Textarea
+        area = ChoicesInput if _is_list_of_choices(declared) else forms.Textarea
         widget = forms.TextInput(attrs=attrs) if lines == 1 else area(attrs={**attrs, "rows": lines})
         longest = declared.get("x-longest") or most or _LONGEST
         field = forms.CharField(widget=widget, max_length=longest, required=required, **named)
@@ -95,6 +135,10 @@ def _make_field(declared: Schema, required: bool) -> forms.Field:
 
 def _is_list(declared: Schema) -> bool:
     return declared.get("type") == "array"
+
+
+def _is_list_of_choices(declared: Schema) -> bool:
+    return _is_list(declared) and bool(declared["items"].get("type") == "object")
 
 
 def _is_list_of_texts(declared: Schema) -> bool:

@@ -15,7 +15,7 @@ from convengine.engine.prompts import render
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.turn.rows import Rule
-from convengine.engine.turn.translations import SCHEMA, list_texts
+from convengine.engine.turn.translations import SCHEMA, is_words, list_texts
 from convengine.json_value import Json
 from convengine.server.interfaces.older_templates import template_columns, to_jinja
 
@@ -28,6 +28,18 @@ def describe_place(table: str, at: str, language: str) -> str:
     """A text of a row and its language: `Text (German)`; of a field in a form `day/x-ask (German)`."""
     label = at.removeprefix(f"{SCHEMA}/") if "/" in at else capfirst(column_label(table, at))
     return f"{label} ({name_language(language)})"
+
+
+def describe_translation(of: Json, text: str, *, is_draft: bool) -> str:
+    """Why somebody should read a translation again, which was made of a text; blank for no reason."""
+    changed = f"The text has changed since: “{of or ''}”." if of != text else ""
+    return " ".join(filter(None, (changed, "This is a draft that nobody has read." if is_draft else "")))
+
+
+def read_entries(stored: Json) -> dict[str, dict[str, Any]]:
+    """The translations by language and place, without what is damaged."""
+    languages = stored.items() if isinstance(stored, Mapping) else ()
+    return {language: dict(entries) for language, entries in languages if isinstance(entries, Mapping)}
 
 
 def check_translations(draft: Draft[Any]) -> Iterator[Finding]:
@@ -46,13 +58,18 @@ def check_translations(draft: Draft[Any]) -> Iterator[Finding]:
             path, name = f"{language}/{at}", describe_place(table, at, language)
             if not _is_entry(entry):
                 yield draft.error("SHAPE_INVALID", COLUMN, f"{name} is not a translation. {_SHAPE}", path)
-            elif at not in texts:
+            elif at not in texts and not _is_of_part(at, texts):
                 problem = f"{name} translates a text that the row does not have any more. Nobody reads it."
                 yield draft.warning("TRANSLATION_UNUSED", COLUMN, problem, path)
             elif isinstance(draft.row, Rule):
                 yield from _check_refusal(draft, texts[at], entry["text"], name, path)
-            elif at in template_columns(table, values) or render.has_expressions(texts[at]):
+            elif at in template_columns(table, values) or render.has_expressions(texts.get(at, "")):
                 yield from _check_template(draft, to_jinja(texts[at]), entry["text"], name, path)
+
+
+def _is_of_part(at: str, texts: Mapping[str, str]) -> bool:
+    """True for words of a field or a choice that has other texts."""
+    return is_words(at) and any(each.startswith(at.rpartition("/")[0]) for each in texts)
 
 
 def _is_entry(entry: Json) -> bool:

@@ -14,6 +14,7 @@
     class Table {
         constructor(area) {
             this.area = area;
+            area.choices = this;
             this.body = element("tbody");
             const heads = COLUMNS.map(([label]) => element("th", {scope: "col"}, label));
             const head = element("thead", {}, element("tr", {}, ...heads, element("td")));
@@ -35,6 +36,16 @@
 
         get rows() {
             return [...this.body.rows];
+        }
+
+        get values() {
+            return this.rows.map((row) => this.read(row)[0]).filter(Boolean);
+        }
+
+        // A row with a value and nothing else.
+        fill(value) {
+            this.rows.at(-1).querySelector("input").value = value;
+            this.write();
         }
 
         read(row) {

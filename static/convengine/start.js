@@ -24,6 +24,20 @@
         }
     }
 
+    // Beside each text stands the same one in the chosen language.
+    function showLanguage(part) {
+        const chosen = form.querySelector("[name=_language]:checked")?.value;
+        if (chosen) part.querySelectorAll("textarea[data-choices]:not([lang])").forEach((area) => offerChoices(area, chosen));
+        for (const spoken of part.querySelectorAll("[data-language]")) spoken.hidden = spoken.dataset.language !== chosen;
+    }
+
+    // A choice that is new in the first language can be translated.
+    function offerChoices(area, language) {
+        const other = form.elements.namedItem(`${area.name}_${language}`);
+        const known = other?.choices.values;
+        for (const value of area.choices.values) if (known && !known.includes(value)) other.choices.fill(value);
+    }
+
     function showType(row) {
         const type = row.querySelector("[name$=-type]")?.value;
         if (!type) return;
@@ -76,6 +90,7 @@
         showType(row);
         showCondition(row.querySelector("textarea[data-condition]"));
         row.querySelectorAll("textarea[data-choices]").forEach(globalThis.ceChoices.build);
+        showLanguage(row);
     }
 
     // --- conditions: rows of field, operator and value, which offer the fields of the page -------------------------
@@ -264,6 +279,8 @@
         });
         makeButtons(form);
         showKind();
+        form.querySelectorAll("[data-languages]").forEach((part) => { part.hidden = false; });
+        showLanguage(form);
     }
 
     form.addEventListener("submit", (event) => {
@@ -271,6 +288,13 @@
         send(event.submitter);
     });
     form.addEventListener("click", (event) => {
+        // The link of an error shows the language of its input.
+        const link = event.target.closest("a[href^='#']");
+        const language = link && document.getElementById(link.hash.slice(1))?.closest("[data-language]")?.dataset.language;
+        if (language) {
+            form.querySelector(`[name=_language][value=${language}]`).checked = true;
+            showLanguage(form);
+        }
         const button = event.target.closest("button");
         if (!button) return;
         if (button.dataset.add) {
@@ -284,13 +308,17 @@
         if (event.target.name?.endsWith("-only_if_value")) offerDeciderValues(event.target);
     });
     form.addEventListener("change", (event) => {
+        if (event.target.name === "_language") {
+            showLanguage(form);
+            return;
+        }
         showSaving();
         if (event.target.name === "kind") showKind();
         if (event.target.name?.endsWith("-type")) showType(event.target.closest("[data-row]"));
         if (event.target.name && event.target.name !== "reason") advise();
     });
     form.addEventListener("input", (event) => {
-        showSaving();
+        if (event.target.name !== "_language") showSaving();
         if (event.target.name === "code") event.target.dataset.own = event.target.value && "yes";
         if (event.target.name === "title") suggestCode();
         if (/-(title|examples|pattern|tried|questions|short_name)$/.test(event.target.name)) advise();

@@ -11,6 +11,7 @@ from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
 from config_admin.validation.labels import row_title
 from config_admin.validation.stored_columns import kept_columns
+from config_admin.validation.translations import describe_translation
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.enums import Vocabulary
 from convengine.engine.turn.local_time import LANGUAGES, find_language_code
@@ -98,6 +99,11 @@ class SpokenText:
             return True
         is_current = self.of in (_strip(given.of or self.source), self.source) and self.is_draft == given.is_draft
         return bool(self.text) and not is_current
+
+    @property
+    def note(self) -> str:
+        """Why somebody should read the translation again; blank for no reason."""
+        return describe_translation(self.of, self.source, is_draft=self.is_draft) if self.text else ""
 
     @property
     def is_to_do(self) -> bool:

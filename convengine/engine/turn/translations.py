@@ -42,11 +42,21 @@ def find_translations(translations: Json, language: str) -> Mapping[str, str]:
 def translate_row(row: R, language: str) -> R:
     """The row with its texts in a language. A text without a translation stays as it is."""
     texts = find_translations(getattr(row, "translations", None), language)
-    columns: Any = {at: text for at, text in texts.items() if "/" not in at and isinstance(getattr(row, at, 0), str)}
+    # The words of the first language are understood, too: a customer may have read them elsewhere.
+    columns: Any = write_texts(vars(row), texts, adds_words=True) if texts else {}
+    return cast(R, replace(cast(Any, row), **columns)) if columns else row
+
+
+def write_texts(row: Mapping[str, Json], texts: Mapping[str, str], *, adds_words: bool) -> dict[str, Json]:
+    """The columns of a row that change with other texts, by their places.
+
+    `adds_words`: words of a field or of a choice stand beside those that it has.
+    """
+    columns: dict[str, Json] = {at: text for at, text in texts.items() if isinstance(row.get(at), str)}
     of_fields = {at.removeprefix(f"{SCHEMA}/"): text for at, text in texts.items() if at.startswith(f"{SCHEMA}/")}
     if of_fields:
-        columns[SCHEMA] = _translate_schema(getattr(row, SCHEMA, None), "", of_fields)
-    return cast(R, replace(cast(Any, row), **columns)) if columns else row
+        columns[SCHEMA] = _translate_schema(row.get(SCHEMA), "", of_fields, adds_words)
+    return columns
 
 
 def list_text_columns(table: str, row: Mapping[str, Json]) -> Sequence[str]:
@@ -91,6 +101,11 @@ def list_schema_texts(schema: Json, path: str = "") -> Iterator[tuple[str, str]]
         yield from list_schema_texts(declared, f"{at}.")
 
 
+def is_words(at: str) -> bool:
+    """True for the place of other words of a field or a choice: one language may have some, and another none."""
+    return at.endswith((f"/{WORDS}", *(f"/{key}" for key in _LISTS)))
+
+
 def list_options(declared: Mapping[str, Json]) -> Sequence[Mapping[str, Json]]:
     """The choices of a property as `x-options` has them, also where only `enum` names them."""
     listed = declared.get(OPTIONS)
@@ -108,32 +123,39 @@ def _has_value(option: Json) -> bool:
     return option.get("value") is not None if isinstance(option, Mapping) else option is not None
 
 
-def _translate_schema(schema: Json, path: str, texts: Mapping[str, str]) -> Json:
+def _translate_schema(schema: Json, path: str, texts: Mapping[str, str], adds_words: bool) -> Json:
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
     if not isinstance(properties, Mapping):
         return schema
     return {
         **schema,
         "properties": {
-            name: _translate_property(declared, f"{path}{name}", texts) if isinstance(declared, Mapping) else declared
+            name: _translate_property(declared, f"{path}{name}", texts, adds_words)
+            if isinstance(declared, Mapping)
+            else declared
             for name, declared in properties.items()
         },
     }
 
 
-def _translate_property(declared: Mapping[str, Json], path: str, texts: Mapping[str, str]) -> Json:
+def _translate_property(
+    declared: Mapping[str, Json], path: str, texts: Mapping[str, str], adds_words: bool
+) -> Mapping[str, Json]:
     own = {key: texts[f"{path}/{key}"] for key in FIELD_TEXTS if f"{path}/{key}" in texts}
     changed: dict[str, Json] = {**declared, **own}
-    # The names of the first language are understood, too: a customer may have read them elsewhere.
-    changed |= {key: [*_split(own[key]), *_split(_join(declared.get(key)))] for key in _LISTS if key in own}
+    for key in _LISTS:
+        if key in own:
+            changed[key] = [*_split(own[key]), *(_split(_join(declared.get(key))) if adds_words else ())]
     if any(at.startswith(f"{path}/{OPTIONS}/") for at in texts):
-        changed[OPTIONS] = [_translate_option(option, path, texts) for option in list_options(declared)]
-    return _translate_schema(changed, f"{path}.", texts)
+        changed[OPTIONS] = [_translate_option(option, path, texts, adds_words) for option in list_options(declared)]
+    translated: Mapping[str, Json] = _translate_schema(changed, f"{path}.", texts, adds_words)
+    return translated
 
 
-def _translate_option(option: Mapping[str, Json], path: str, texts: Mapping[str, str]) -> Json:
+def _translate_option(option: Mapping[str, Json], path: str, texts: Mapping[str, str], adds_words: bool) -> Json:
     at, label = f"{path}/{OPTIONS}/{option['value']}", str(option.get("label") or option["value"])
-    words = [*_split(texts.get(f"{at}/{WORDS}", "")), label, *_split(_join(option.get("synonyms")))]
+    words = _split(texts.get(f"{at}/{WORDS}", ""))
+    words += [label, *_split(_join(option.get("synonyms")))] if adds_words else []
     return {**option, "label": texts.get(at, label), "synonyms": words}
 
 
