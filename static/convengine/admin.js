@@ -202,6 +202,14 @@
         first.focus();
     }
 
+    // Leaving a form with texts that were typed and not sent is asked about.
+    function guard(form) {
+        let isEdited = false;
+        form.addEventListener("input", () => { isEdited = true; });
+        form.addEventListener("submit", () => { isEdited = false; });
+        addEventListener("beforeunload", (event) => { if (isEdited) event.preventDefault(); });
+    }
+
     document.addEventListener("DOMContentLoaded", () => {
         document.querySelector("[data-skip]")?.addEventListener("click", skip);
         // Names of icons are letters of a font, which screen readers should skip.
@@ -219,6 +227,7 @@
         // The newest end of a chart that is wider than the screen.
         document.querySelectorAll("[data-newest-last]").forEach((box) => { box.scrollLeft = box.scrollWidth; });
         document.querySelectorAll("[data-filter]").forEach(filter);
+        document.querySelectorAll("form[data-unsaved]").forEach(guard);
         // The page's entry in a sidebar that is longer than the screen, also when a phone opens it.
         const here = document.querySelector('.ce-nav [aria-current="page"]');
         if (here) new ResizeObserver(() => here.scrollIntoView({ block: "nearest" })).observe(here);

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Dialog, expect
 
 from tests.browser.axe import no_violations
 from tests.browser.conftest import SCREENS, Server, Visitor
@@ -69,3 +69,31 @@ def test_texts_of_another_language_stand_beside_the_first_one(
     page.wait_for_url("**/flow/?saved=1")
     page.get_by_role("radio", name="German").check()
     expect(german.first).to_have_value("Größe")
+
+
+def test_leaving_the_page_of_all_texts_with_one_unsaved_is_asked_about(
+    languages: None, somebody: Callable[[], Visitor]
+) -> None:
+    ben = somebody().log_in("analyst")
+    page = ben.tab
+    ben.go("/admin/config_admin/ceresponse/languages/")
+    missing = page.locator("td, th", has_text="Missing").locator(".ce-how").first
+    expect(missing).to_have_class("ce-how ce-how-removed")
+    questions: list[str] = []
+
+    def answer(dialog: Dialog) -> None:
+        questions.append(dialog.type)
+        dialog.dismiss()
+
+    page.on("dialog", answer)
+    page.get_by_role("link", name="Next ›").click()
+    page.wait_for_url("**page=2**")
+    assert not questions
+
+    page.locator("textarea").first.fill("Guten Tag.")
+    page.get_by_role("link", name="Previous").click()
+    expect(page.locator("textarea").first).to_have_value("Guten Tag.")
+    assert questions == ["beforeunload"]
+    page.get_by_role("button", name="Save translations").click()
+    expect(page.get_by_role("heading", name="Translate texts into German")).to_be_visible()
+    assert questions == ["beforeunload"]
