@@ -8,6 +8,7 @@ from django import forms
 from unfold.widgets import UnfoldAdminTextareaWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from config_admin.editing.fields import PlainTextField
+from config_admin.validation.built_in_texts import find_built_in_text
 from config_admin.validation.columns import TEMPLATE, list_column_specs
 from config_admin.validation.stored_columns import kept_columns
 from config_admin.validation.translations import COLUMN, describe_place, describe_translation, read_entries
@@ -30,6 +31,8 @@ class TextInput:
     #: The stored translation, and why somebody should read it again; blank for no reason.
     text: str = ""
     note: str = ""
+    #: The built-in text of the language, where there is no translation of a built-in one.
+    offered: str = ""
 
     @property
     def name(self) -> str:
@@ -47,7 +50,8 @@ class TextInput:
         is_long = kept_columns(self.table)[self.column].get_internal_type() == "TextField"
         widget = UnfoldAdminTextareaWidget(attributes) if is_long else UnfoldAdminTextInputWidget()
         label, shown = describe_place(self.table, self.column, self.language), {"required": False, "widget": widget}
-        yield self.name, PlainTextField(label=label, initial=self.text, help_text=self.note, **shown)
+        help_text = self.note or (f"The built-in text: “{self.offered}”" if self.offered else "")
+        yield self.name, PlainTextField(label=label, initial=self.text, help_text=help_text, **shown)
         if self.note:
             shown["widget"] = UnfoldBooleanSwitchWidget()
             yield self.confirmation, forms.BooleanField(label=f"{label} is right as it is", **shown)
@@ -60,6 +64,7 @@ class RowTranslations:
         locales = live_settings.read(snapshot, LANGUAGES).value
         values: Mapping[str, Json] = vars(row) if row is not None else {}
         texts = dict(list_texts(table, values))
+        self._first = next(iter(map(find_language_code, locales)), "")
         self.table = table
         #: The stored translations.
         self.stored: Json = values.get(COLUMN)
@@ -87,7 +92,7 @@ class RowTranslations:
         stored = find_translations(self.stored, empty.language).get(empty.column, "").strip()
         entry = read_entries(self.stored).get(empty.language, {}).get(empty.column)
         if not stored or not isinstance(entry, Mapping):
-            return empty
+            return replace(empty, offered=find_built_in_text(text, self._first, empty.language))
         note = describe_translation(entry.get("of"), text, is_draft=bool(entry.get("draft")))
         return replace(empty, text=stored, note=note)
 

@@ -71,6 +71,7 @@ from config_admin.releases.tree import RowDifference
 from config_admin.releases.working_copy import write_outside
 from config_admin.transfer.apply_import import ImportFailed, ImportRefused
 from config_admin.transfer.import_plan import ImportPlan, plan_import
+from config_admin.validation.built_in_texts import find_built_in_text
 from config_admin.validation.labels import column_label, name_language, row_title, table_label, table_title
 from config_admin.validation.stored_columns import control_plane
 from config_admin.workplace.intent_overview import describe_row
@@ -375,11 +376,16 @@ class _FlowPage:
         locale = str(forms.flow["locale"].value() or live_settings.read(self.snapshot, LOCALE).value)
         for form in forms.list_phones_without_country():
             _warn(form["country"], [describe_assumed_country(self._country_of_customers, locale)])
+        self._advise_on_translations(forms)
 
-        for language, text in forms.list_spoken():
-            value = str(text.value() or "")
-            notes = (stored.note for stored in self._list_stored(language) if value and stored.text.endswith(value))
-            _warn(text, [*getattr(text, "warnings", ()), *filter(None, notes)])
+    def _advise_on_translations(self, forms: PageForms) -> None:
+        """Attach to each text of another language why somebody should read it again, or the built-in one."""
+        stored = {language: [text for text in self._list_stored(language) if text.note] for language in self._others}
+        for first, language, text in forms.list_spoken():
+            value, source = (str(field.value() or "") for field in (text, first))
+            text.suggested = "" if value else find_built_in_text(source, self._languages[0], language)
+            notes = [each.note for each in stored[language] if value and each.text.endswith(value)]
+            _warn(text, [*getattr(text, "warnings", ()), *notes])
 
     def _list_stored(self, language: str) -> Iterator[SpokenText]:
         """The texts of the stored flow, with their translations in a language."""

@@ -116,10 +116,10 @@ class PageForms(NamedTuple):
             yield form[name]
             yield from (spoken for _, spoken in form[name].spoken)
 
-    def list_spoken(self) -> Iterator[tuple[str, Any]]:
-        """The inputs of other languages, with their languages."""
+    def list_spoken(self) -> Iterator[tuple[Any, str, Any]]:
+        """The inputs of other languages: that of the first one, the language, and its own."""
         for form in (self.flow, *(form for _, formset in self.list_cards() for form in formset.forms)):
-            yield from (spoken for name in form.texts for spoken in form[name].spoken)
+            yield from ((form[name], *spoken) for name in form.texts for spoken in form[name].spoken)
 
     def list_questions(self) -> list[Any]:
         return [form for form in _list_remaining(self.questions) if str(form["questions"].value() or "").strip()]

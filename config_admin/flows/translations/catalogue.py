@@ -9,6 +9,7 @@ from django.conf.locale import LANG_INFO
 
 from config_admin.releases.content import contents
 from config_admin.releases.tree import Content
+from config_admin.validation.built_in_texts import find_built_in_text
 from config_admin.validation.labels import row_title
 from config_admin.validation.stored_columns import kept_columns
 from config_admin.validation.translations import describe_translation
@@ -70,6 +71,8 @@ class SpokenText:
     #: The text that was translated.
     of: str
     is_draft: bool
+    #: The built-in text of the language, where there is no translation of a built-in one.
+    offered: str = ""
 
     @property
     def key(self) -> str:
@@ -129,26 +132,27 @@ def list_spoken_texts(snapshot: Snapshot, language: str) -> list[SpokenText]:
 
 
 def _list_spoken_texts(snapshot: Snapshot, language: str) -> list[SpokenText]:
+    first = next(iter(map(find_language_code, list_locales(snapshot))), "")
     listed = [
         text
         for row_type in ROW_TYPES
         if issubclass(row_type, SpokenRow)
         for row in snapshot.enabled_rows(row_type)
-        for text in _list_texts_of(row, language)
+        for text in _list_texts_of(row, first, language)
     ]
     order = list(TextState)
     return sorted(listed, key=lambda text: order.index(text.state))
 
 
-def _list_texts_of(row: SpokenRow, language: str) -> Iterator[SpokenText]:
+def _list_texts_of(row: SpokenRow, first: str, language: str) -> Iterator[SpokenText]:
     stored = row.translations.get(language) if isinstance(row.translations, Mapping) else None
     entries = stored if isinstance(stored, Mapping) else {}
     for at, source in list_texts(row.table, vars(row)):
         entry = entries.get(at)
         entry = entry if isinstance(entry, Mapping) else {}
-        yield SpokenText(
-            row, at, source, str(entry.get("text") or ""), str(entry.get("of") or ""), entry.get("draft") is True
-        )
+        text, of = (str(entry.get(key) or "") for key in ("text", "of"))
+        offered = "" if text else find_built_in_text(source, first, language)
+        yield SpokenText(row, at, source, text, of, entry.get("draft") is True, offered)
 
 
 def plan_translations(

@@ -104,7 +104,9 @@ def _draft(request: HttpRequest) -> HttpResponse:
     locales = list_locales(get_editor_context(request).snapshot)
     language = _find_chosen(locales, request.POST.get("language", ""))
     on_page = {name.removeprefix(_TEXT) for name in request.POST if name.startswith(_TEXT)}
-    texts = [text for text in _list_visible(request, language) if text.key in on_page and text.is_to_do]
+    texts = [
+        text for text in _list_visible(request, language) if text.key in on_page and text.is_to_do and not text.offered
+    ]
     try:
         drafts = draft_translations(texts, describe_language(locales[0]), describe_language(language))
     except NoDrafts as problem:

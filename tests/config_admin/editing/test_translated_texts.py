@@ -8,6 +8,7 @@ from django.test import Client
 from config_admin import models as m
 from config_admin.editing.row_diff import diff_column
 from config_admin.releases.change_set import change_set
+from convengine.engine.forms.asking import get_texts
 from tests.config_admin.admin.pages import a_response, address, fill, form_of, send_again, sent_by
 from tests.config_admin.builders import make
 
@@ -115,6 +116,12 @@ def test_a_translation_to_read_again_is_marked_until_somebody_says_that_it_is_ri
 
     assert read_translations(row) == {"de": entry("Hallo.")}
     assert not form_of(ada.get(change(row)))[GERMAN].help_text
+
+
+def test_the_built_in_text_of_the_language_is_offered(languages: None, ada: Client) -> None:
+    row = a_response(exact_text=get_texts("en")["task_failed"])
+
+    assert get_texts("de")["task_failed"] in str(form_of(ada.get(change(row)))[GERMAN].help_text)
 
 
 def test_an_error_is_told_at_the_input_of_its_language(row: Any, ada: Client) -> None:

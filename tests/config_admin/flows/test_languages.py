@@ -13,6 +13,7 @@ from config_admin.flows.reading import export_flow
 from config_admin.flows.saving import create_flow, update_flow
 from config_admin.releases.active import snapshots
 from config_admin.releases.change_set import change_set
+from convengine.engine.forms.asking import get_texts
 from convengine.json_value import Json
 from tests.config_admin.builders import make
 from tests.config_admin.flows.test_page import flow_address, sent_by
@@ -215,3 +216,12 @@ def test_a_plain_document_keeps_translations(bikes: None) -> None:
     update_flow(plain, author="ada", reason="plain")
 
     assert read_entries("display_name", m.CeIntent)["text"] == "Fahrrad reparieren"
+
+
+def test_the_page_proposes_the_built_in_text_of_the_language(bikes: None, ada: Client) -> None:
+    update_flow({**BIKES, "answer": get_texts("en")["answer_collect"]}, author="ada", reason="copied")
+
+    page = ada.get(flow_address("BIKES"))
+
+    assert page.context["form"]["answer_de"].suggested == get_texts("de")["answer_collect"]
+    assert not page.context["form"]["title_de"].suggested

@@ -21,6 +21,7 @@ from config_admin.releases.change_set import change_set
 from config_admin.releases.head import newest
 from config_admin.releases.restore_rows import restore_rows
 from config_admin.transfer.apply_import import add_rows
+from convengine.engine.forms.asking import get_texts
 from convengine.json_value import Json
 from convengine.server import wiring
 from tests.convengine.server.model_clients.test_embeddings import connect
@@ -264,3 +265,18 @@ def test_a_model_drafts_what_is_missing_and_a_person_reads_it(
     texts = json.dumps({hello: [drafts["0"], "", True]})
     ben.post(address, {"language": "de", "texts": texts, "in_force": str(newest()), "reason": "drafts"})
     assert read_state("Hello {{ context.size }}") == TextState.DRAFT
+
+
+def test_the_built_in_text_of_the_language_is_filled_in_and_saved_with_the_page(address: str, ben: Client) -> None:
+    answer, built_in = m.CeResponse.objects.get(exact_text="See you."), get_texts("de")["answer_collect"]
+    with change_set(reason="a copied text"):
+        answer.exact_text, answer.translations = get_texts("en")["answer_collect"], None
+        answer.save()
+
+    page = ben.get(address, {"language": "de"})
+    (text,) = [text for text, _ in page.context["lines"] if text.row.pk == answer.pk]
+
+    assert (text.state, text.offered) == (TextState.MISSING, built_in)
+    assert f">{built_in}</textarea>" in page.content.decode()
+    confirmation = ben.post(address, {"language": "de", f"text:{text.key}": built_in}).content.decode()
+    assert "1 row gets translations" in confirmation
