@@ -16,6 +16,7 @@ from config_admin.flows.faq.sheet import (
     read_language,
 )
 from config_admin.flows.mapping import write_phrases, write_rows
+from config_admin.flows.reading import list_workspace_languages
 from config_admin.releases.active import snapshots
 from config_admin.releases.blobs import canonical, hash_of
 from config_admin.releases.restore_rows import lay_rows_over
@@ -29,6 +30,7 @@ from convengine.engine.turn.enums import ResponseType
 from convengine.engine.turn.local_time import LOCALE
 from convengine.engine.turn.scope import ANY
 from convengine.engine.turn.snapshot import Snapshot
+from convengine.engine.turn.translations import translate_row
 from convengine.engine.understanding.language import DEFAULT
 from convengine.files.table_text import Line
 
@@ -97,6 +99,9 @@ class FaqPlan:
     #: What the save checks warn of, and hints about languages.
     warnings: list[FaqProblem] = field(default_factory=list)
     overlaps: list[Overlap] = field(default_factory=list)
+    #: The answers of new intents in other languages, by code and language, and the language of the others.
+    translations: dict[str, dict[str, str]] = field(default_factory=dict)
+    language: str = ""
     #: How many lines are empty of new questions.
     skipped_lines: int = 0
 
@@ -123,13 +128,14 @@ class FaqPlan:
         """
         tables: dict[str, list[FileRow]] = {}
         for planned in self.planned:
+            others = self.translations.get(planned.code)
             flow = {
                 "code": planned.code,
                 "title": shorten(planned.name, _NAME),
                 "description": f"The user asks: {shorten_line(planned.questions[0], 400)}",
                 "kind": FlowKind.answer.value,
                 "phrases": list(planned.questions),
-                "answer": planned.entry.answer,
+                "answer": {self.language: planned.entry.answer, **others} if others else planned.entry.answer,
             }
             # An intent that exists need not have a code or a name that a flow may have.
             made = write_rows(flow) if planned.is_new else {_PHRASES: write_phrases(flow)}
@@ -193,18 +199,22 @@ class _Naming:
 
     def __init__(self, snapshot: Snapshot, plan: FaqPlan, existing: _Takers, moved: Collection[str]) -> None:
         self._snapshot, self._plan, self._existing, self._moved = snapshot, plan, existing, moved
-        #: The intents with an answer for any state, and its text.
+        self._languages = list_workspace_languages(snapshot)
+        plan.language = next(iter(self._languages), DEFAULT)
+        #: The intents with an answer for any state, and its text in each language.
         self._answers = {
-            (code(row.intent_code), (row.exact_text or "").strip())
+            (code(spoken.intent_code), (spoken.exact_text or "").strip())
             for row in snapshot.enabled_rows(rows.Response)
             if code(row.state_code) == ANY and code(row.response_type) == ResponseType.EXACT
+            for spoken in (row, *(translate_row(row, language) for language in self._languages[1:]))
         }
         #: The lines of the intents that are new.
         self._new: dict[str, FaqEntry] = {}
 
     def plan(self, entries: Sequence[FaqEntry]) -> None:
         """Add the entries to the plan. An entry whose questions all exist is skipped."""
-        for entry in entries:
+        # A line in another language belongs to one in the first language, wherever that stands.
+        for entry in sorted(entries, key=lambda entry: entry.language in self._languages[1:]):
             questions = tuple(question for question in entry.questions if not self._leaves_out(entry, question))
             takers = [row for question in entry.questions for row in self._existing.get(fold_question(question), ())]
             if questions:
@@ -246,12 +256,14 @@ class _Naming:
         # The question without its mark, unless it is nothing else.
         name = entry.name or shorten(questions[0].rstrip(" ?") or questions[0], _NAME)
         target = next((intent for intent in sorted(known) if self._has_answer(intent, entry.answer)), "")
+        if not target:
+            target = self._translate(entry)
         if not target and entry.name:
             target, problem = self._choose_code(entry)
             if problem:
                 self._plan.problems.append(FaqProblem(entry.line, problem))
                 return
-        is_new = not target or self._snapshot.row(rows.Intent, target) is None
+        is_new = target not in self._new and (not target or self._snapshot.row(rows.Intent, target) is None)
         free_code = f"FAQ_{make_code(questions[0]).removeprefix('FAQ_')}"
         codes = chain((free_code,), (f"{free_code}_{number}" for number in count(2)))
         intent_code = target or next(filter(self._is_free, codes))
@@ -259,6 +271,17 @@ class _Naming:
             self._new[intent_code] = entry
         note = describe_language(entry)
         self._plan.planned.append(PlannedEntry(entry, intent_code, name, questions, is_new, note))
+
+    def _translate(self, entry: FaqEntry) -> str:
+        """Note the answer as the translation of that of a line with the same intent name; returns its code, or
+        blank.
+        """
+        intent_code = make_code(entry.name) if entry.name else ""
+        first = self._new.get(intent_code)
+        if not first or entry.language not in self._languages[1:] or first.language not in ("", self._languages[0]):
+            return ""
+        answer = self._plan.translations.setdefault(intent_code, {}).setdefault(entry.language, entry.answer)
+        return intent_code if answer == entry.answer else ""
 
     def _choose_code(self, entry: FaqEntry) -> tuple[str, str]:
         """The code of a named intent, and the problem if other answers have it.
@@ -269,7 +292,8 @@ class _Naming:
         for each in codes:
             if each not in self._new and self._has_answer(each, entry.answer):
                 return each, ""
-        if entry.language == self._find_language(codes[0]):
+        is_translation = codes[0] in self._new and entry.language in self._languages
+        if is_translation or entry.language == self._find_language(codes[0]):
             del codes[1:]
         if free := next(filter(self._is_free, codes), ""):
             return free, ""

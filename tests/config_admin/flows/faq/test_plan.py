@@ -169,6 +169,30 @@ def test_the_same_name_in_another_language_makes_its_own_intent_beside_a_live_on
     assert [(each.code, each.is_new) for each in joined.planned] == [("OPENING_HOURS_DE", False)]
 
 
+def test_a_line_in_another_language_of_the_workspace_translates_the_line_of_its_name() -> None:
+    make(m.CeConfig, config_type="Session", config_key="LANGUAGES", config_value="en-GB, de-DE")
+    lines = [
+        ["Questions", "Answer", "Intent name", "Language"],
+        ["Wann öffnet das Geschäft?", "Um neun.", "Opening hours", "de"],
+        ["When do you open?", "At nine.", "Opening hours", "en"],
+        ["Wann macht ihr zu?", "Um fünf.", "Opening hours", "de"],
+    ]
+    planned = plan(*lines)
+    assert [(each.entry.line, each.code, each.is_new) for each in planned.planned] == [
+        (3, "OPENING_HOURS", True),
+        (2, "OPENING_HOURS", False),
+    ]
+    assert "Line 3 has the same intent name" in str(planned.problems[0])
+
+    store(*lines[:3])
+    answer = m.CeResponse.objects.get(intent_code="OPENING_HOURS")
+    assert answer.translations == {"de": {"exact_text": {"text": "Um neun.", "of": "At nine."}}}
+    assert m.CeIntentClassifier.objects.filter(intent_code="OPENING_HOURS").count() == 2
+    assert not plan(*lines[:3]).planned
+    more = plan(lines[0], ["Ab wann ist auf?", "Um neun.", "Opening hours", "de"])
+    assert [(each.code, each.is_new) for each in more.planned] == [("OPENING_HOURS", False)]
+
+
 def test_the_name_of_an_intent_with_another_answer_is_a_problem() -> None:
     make(m.CeIntent)
 
