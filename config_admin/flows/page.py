@@ -479,7 +479,8 @@ class _FlowPage:
         if self.reading:
             self.changes = list(self._list_changes(document))
         else:
-            self.summary = summarise_flow(normalise_flow(document))
+            first = next(iter(self._languages), "")
+            self.summary = summarise_flow(speak_flow(document, first, first))
 
     def _list_changes(self, document: Values) -> Iterator[Difference]:
         """What changes in the first language, then what changes in each other one besides."""

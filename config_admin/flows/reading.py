@@ -16,6 +16,7 @@ from config_admin.releases.queries import content_hash_of
 from config_admin.transfer.document import BaseRelease
 from config_admin.validation.relations import index_rows
 from convengine.engine.rules.actions import refuse_value
+from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.live_settings import read
@@ -117,11 +118,20 @@ def _read_language(snapshot: Snapshot, reading: FlowReading, language: str) -> V
 def _speak_row(row: Row, language: str) -> Mapping[str, Json]:
     values = vars(row)
     texts = dict.fromkeys((at for at, _ in list_texts(row.table, values)), UNTRANSLATED)
-    if isinstance(row, rows.Rule) and texts:
-        texts = {at: f"{refuse_value.parse(values[at])[0]}: {UNTRANSLATED}" for at in texts}
     given = find_translations(values.get("translations"), language)
+    if isinstance(row, rows.Rule):
+        texts = {at: f"{field}: {UNTRANSLATED}" for at in texts if (field := _find_refused_field(values[at]))}
+        given = {at: text for at, text in given.items() if _find_refused_field(text)}
     known = {at: text for at, text in given.items() if at in texts or is_words(at)}
     return {**values, **write_texts(values, {**texts, **known}, adds_words=False)}
+
+
+def _find_refused_field(value: str) -> str:
+    """The field of a refusal; blank for a value that is none."""
+    try:
+        return refuse_value.parse(value)[0]
+    except ActionValueError:
+        return ""
 
 
 def list_flows(snapshot: Snapshot) -> Iterator[Values]:

@@ -225,3 +225,16 @@ def test_the_page_proposes_the_built_in_text_of_the_language(bikes: None, ada: C
 
     assert page.context["form"]["answer_de"].suggested == get_texts("de")["answer_collect"]
     assert not page.context["form"]["title_de"].suggested
+
+
+@pytest.mark.parametrize("german", ["size", "size: {{ day }}", ": Nein."])
+def test_a_damaged_translation_of_a_refusal_is_none(german: str, bikes: None, ada: Client) -> None:
+    rule = m.CeRule.objects.get(intent_code="BIKES", action="REFUSE_VALUE")
+    with change_set(reason="damage"):
+        rule.translations["de"]["action_value"]["text"] = german
+        rule.save()
+
+    page = ada.get(flow_address("BIKES"))
+
+    assert page.context["refusals"].forms[0]["text_de"].value() == ""
+    assert page.context["questions"].forms[0]["answer_de"].value() == "20 Euro."
