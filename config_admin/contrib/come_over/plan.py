@@ -16,7 +16,7 @@ from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, NOT_UNDERSTOOD
-from convengine.engine.understanding.language import find_language, list_languages
+from convengine.engine.understanding.language import DEFAULT, find_language, list_languages
 from convengine.engine.understanding.phrases.terms import has_words
 from convengine.evaluation.read import FormReader
 
@@ -75,7 +75,8 @@ class _Planner:
     def __init__(self, project: Project) -> None:
         self.result, self._project = Plan(), project
         language = find_language(project.language) if project.language else ""
-        self._locale = language if language in list_languages() else ""
+        #: Blank for the default language, whose flows read dates as the installation says.
+        self._locale = language if language in {*list_languages()} - {DEFAULT} else ""
         self._texts = get_texts(find_language(self._locale))
         #: The code of each phrase, folded; the intent of each code; the responses that are used.
         self._owners: dict[str, str] = {}

@@ -141,3 +141,13 @@ def test_the_answer_to_something_else_is_that_of_messages_not_understood() -> No
     )
     assert plan.flows[0]["title"] == "Something else"
     assert plan.tables["ce_response"][0]["exact_text"] == "{% if question %}{{ question }}{% else %}a{% endif %}"
+
+
+def test_flows_and_their_built_in_texts_speak_the_language_of_the_project() -> None:
+    project = make_project(story("form_a"), go="los geht es", affirm="jawohl")
+    project.language = "de"
+    plan = plan_project(project)
+    assert (plan.flows[0]["locale"], plan.flows[0]["answer"]) == ("de", "Danke, ich habe es notiert.")
+    assert find_line(project, "affirm").reason == "the engine reads 1 of its 1 examples as a yes"
+    project.language = "en"
+    assert "locale" not in plan_project(project).flows[0]
