@@ -75,7 +75,7 @@ def name_field(slot: str) -> str:
 
 
 def name_title(name: str) -> str:
-    """`open_incident` as a title: Open incident."""
+    """`hire_boat` as a title: Hire boat."""
     words = " ".join(re.findall(r"[^\W_]+", name)) or name
     return f"{words[:1].upper()}{words[1:]}"[:200]
 

@@ -42,4 +42,4 @@ def test_buttons_give_values() -> None:
 def test_names_are_those_of_flows() -> None:
     assert [name_field(name) for name in ("phone-number", "state", "2nd")] == ["phone_number", "state_value", "f2nd"]
     assert [name_code(name) for name in ("faq/ask_hours", "3d")] == ["FAQ_ASK_HOURS", "INTENT_3D"]
-    assert name_title("open_incident") == "Open incident"
+    assert name_title("hire_boat") == "Hire boat"
