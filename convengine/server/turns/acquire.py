@@ -205,9 +205,10 @@ def acquire_free(claim: LeaseClaim, ticket: int = LAST_TICKET) -> Lease | None:
 
 def _begin(claim: LeaseClaim) -> Lease | None:
     """Make the conversation, with its lease. Returns None if it exists, or if a call with the same key was answered."""
-    sql, request = dialect(), claim.request
+    request, row_id = claim.request, dialect().uuid_param(claim.request.conversation_id)
     identity = (request.workspace_id, request.channel, request.conversation_id, claim.opened_by)
-    params = [sql.uuid_param(request.conversation_id), *identity, prove_identity(request.conversation_id, *identity)]
+    # It looks for the row first: a conflict with one that another commit changes would wait for that commit.
+    params = [row_id, *identity, prove_identity(request.conversation_id, *identity), row_id]
     return _execute_claim(claim, params, is_new=True)
 
 
@@ -302,7 +303,7 @@ def _acquire_sql(
         SELECT %s, {infos[1]}, %s, %s, %s, %s, %s, %s,
                'RUNNING', 'UNKNOWN', 'UNKNOWN', '{{}}', '{{}}', {now}, {now}, 0,
                1, 0, 0, 'RUNNING', '{{}}', '', '{{}}', {until}, {now}
-         WHERE {unanswered}
+         WHERE NOT EXISTS (SELECT 1 FROM ce_conversation e WHERE e.conversation_id = %s) AND {unanswered}
             ON CONFLICT DO NOTHING{returning}"""
     return update, insert
 
