@@ -173,7 +173,8 @@ def test_a_queued_message_whose_turn_stands_fails_and_others_are_answered(
     wait_until(lambda: bool(read_failures()))
     assert {turn.error_code for turn in read_failures()} == {"TURN_TIMEOUT"}
     assert str(read_failures()[0].conversation_id) == talk.conversation_id
-    assert "turn outlasted its time limit" in server.text()
+    # On a busy machine, the first attempt may be late before it stands.
+    wait_until(lambda: "turn outlasted its time limit" in server.text())
 
 
 def test_health_names_the_turns_that_were_ended(servers: Callable[..., list[Server]], talk: Talk) -> None:
