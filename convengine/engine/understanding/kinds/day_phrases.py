@@ -296,7 +296,7 @@ def _place_day(slots: Slots, context: DayContext, day: int, month: int) -> Days:
     chosen = tuple(days) if has_year else context.choose(days)
     if (weekday := slots.get("weekday")) is None:
         return chosen
-    # A day that is over is no error of its weekday.
+    # The weekday may be right for a day that was over a short time ago.
     near = (candidate for candidate in days if abs((candidate - context.today).days) <= NEAR)
     fitting = (tuple(day for day in among if day.weekday() == weekday) for among in (chosen, near))
     return next(filter(None, fitting), None) or _refuse_weekday(weekday, chosen[0])
