@@ -21,7 +21,7 @@ from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DialogueAct, PolicyDecision, ResponseType, RoutingDecision
 from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.rows import OutputSchema, Response
-from convengine.engine.turn.scope import HAND_OVER, is_resolved
+from convengine.engine.turn.scope import HAND_OVER, INTENT_COLLISION, is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
 from convengine.engine.understanding.moves import MoveKind
@@ -149,9 +149,14 @@ def write_help(session: Session, turn: Turn) -> str:
     if says_only(session, turn, MoveKind.HELP):
         return str(texts["help_with"].replace("{intents}", offers) if offers else texts["reply_greeting"])
     listed = [texts["offers"].replace("{intents}", offers)] if offers else []
-    # A refusal was understood.
-    excuse = [] if says_only(session, turn, MoveKind.NEGATE, MoveKind.LEAVE) else [texts["not_understood"]]
+    excuse = [] if _refuses_question(session, turn) else [texts["not_understood"]]
     return " ".join([*excuse, texts["other_words"], *listed])
+
+
+def _refuses_question(session: Session, turn: Turn) -> bool:
+    """True for a no to the question which intent is meant."""
+    was_asked = any(hop.from_state == INTENT_COLLISION for hop in session.transitions)
+    return was_asked and says_only(session, turn, MoveKind.NEGATE, MoveKind.LEAVE)
 
 
 def write_hand_over(session: Session, turn: Turn, row: OutputSchema | None) -> str:
