@@ -450,7 +450,7 @@ def read_translations(
     questions: "BaseFormSet[Any]",
     languages: Sequence[str],
 ) -> Values:
-    """The document of the same forms with its texts in all languages, of which the first one comes first."""
+    """Add the texts of other languages to the document. `languages` begins with the first language of the workspace."""
     if len(languages) < 2:
         return dict(document)
     cards = {"fields": fields, "not_allowed": refusals, "questions_and_answers": questions}

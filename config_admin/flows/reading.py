@@ -127,7 +127,7 @@ def _speak_row(row: Row, language: str) -> Mapping[str, Json]:
 
 
 def _find_refused_field(value: str) -> str:
-    """The field of a refusal; blank for a value that is none."""
+    """The field that a refusal names. Returns an empty text for a damaged refusal."""
     try:
         return refuse_value.parse(value)[0]
     except ActionValueError:

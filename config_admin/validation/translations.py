@@ -31,7 +31,7 @@ def describe_place(table: str, at: str, language: str) -> str:
 
 
 def describe_translation(of: Json, text: str, *, is_draft: bool) -> str:
-    """Why somebody should read a translation again, which was made of a text; blank for no reason."""
+    """Say why somebody should read a translation again. It translates `of`; the text is now `text`."""
     changed = f"The text has changed since: “{of or ''}”." if of != text else ""
     return " ".join(filter(None, (changed, "This is a draft that nobody has read." if is_draft else "")))
 

@@ -77,7 +77,7 @@ def read_text_setting(session: Session, turn: Turn, setting: Setting[str]) -> st
 
 
 def quote_sentence(name: str, texts: Mapping[str, Any]) -> str:
-    """A name as it stands in a default text: in quotation marks where it is a sentence, such as a question."""
+    """Put a name in quotation marks if signs of a sentence stand around it, and drop these signs."""
     plain = name.strip(_SENTENCE_SIGNS)
     return plain if plain == name.strip() else str(texts["quoted"]).format(name=plain)
 

@@ -102,7 +102,7 @@ def list_schema_texts(schema: Json, path: str = "") -> Iterator[tuple[str, str]]
 
 
 def is_words(at: str) -> bool:
-    """True for the place of other words of a field or a choice: one language may have some, and another none."""
+    """True for the place of other words of a field or a choice, which each language may have or lack."""
     return at.endswith((f"/{WORDS}", *(f"/{key}" for key in _LISTS)))
 
 

@@ -70,7 +70,7 @@ def read_into_form(
 def _list_without_names(
     claims: Iterable[FieldClaim], labels: Iterable[FieldLabel], form: OpenForm, *, is_phrase: bool
 ) -> Iterator[FieldClaim]:
-    """The claims, without persons in a phrase of an intent or in the name of a field that was not asked for."""
+    """Drop persons whose words are a phrase of an intent, or name a field that nobody asked for."""
     named = cover(label for label in labels if label.is_whole)
     for claim in claims:
         is_label = claim.field.path != form.asked_path and named.issuperset(range(claim.span.start, claim.span.end))

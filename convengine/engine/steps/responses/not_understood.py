@@ -6,6 +6,7 @@ nobody understood, a person is offered.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 from convengine.engine.forms.asking import find_form_language, get_texts, quote_sentence
 from convengine.engine.forms.form import get_form
@@ -121,7 +122,7 @@ def write_small_talk(session: Session, turn: Turn) -> str | None:
         key = "reply_yes"
     else:
         return None
-    return str(get_texts(_find_language(session, turn, find_ended_schema(session, turn)))[key])
+    return str(_get_texts(session, turn, find_ended_schema(session, turn))[key])
 
 
 def note_small_talk(session: Session, turn: Turn) -> Session:
@@ -140,7 +141,7 @@ def write_help(session: Session, turn: Turn) -> str:
     """The answer to "help", or to a message that nobody understood: what can be asked for, tasks before questions."""
     if says(session, turn, MoveKind.PERSON):
         return write_hand_over(session, turn, find_ended_schema(session, turn))
-    texts = get_texts(_find_language(session, turn, find_ended_schema(session, turn)))
+    texts = _get_texts(session, turn, find_ended_schema(session, turn))
     intents = sorted(turn.snapshot.allowed_intents, key=lambda intent: intent.returns)
     # Small talk has no display name. Without any, all are named.
     names = [each.name for each in intents if not blank(each.display_name)] or [each.name for each in intents]
@@ -154,7 +155,7 @@ def write_help(session: Session, turn: Turn) -> str:
 
 
 def _refuses_question(session: Session, turn: Turn) -> bool:
-    """True for a no to the question which intent is meant."""
+    """True if the message refuses all options of an open collision question, and says nothing else."""
     was_asked = any(hop.from_state == INTENT_COLLISION for hop in session.transitions)
     return was_asked and says_only(session, turn, MoveKind.NEGATE, MoveKind.LEAVE)
 
@@ -163,13 +164,14 @@ def write_hand_over(session: Session, turn: Turn, row: OutputSchema | None) -> s
     """The text of a hand-over without a row of answers: the setting's, else the one of the language of the form."""
     template = turn.config(session, HAND_OVER_TEXT)
     text = render_lenient(template, build_variables(session, turn)).text if template else ""
-    return text or str(get_texts(_find_language(session, turn, row))["hand_over"])
+    return text or str(_get_texts(session, turn, row)["hand_over"])
 
 
 def write_not_understood(session: Session, turn: Turn) -> str:
     """The answer to a message after an end that nobody understood, where no row answers."""
-    return str(get_texts(_find_language(session, turn, find_ended_schema(session, turn)))["not_understood"])
+    return str(_get_texts(session, turn, find_ended_schema(session, turn))["not_understood"])
 
 
-def _find_language(session: Session, turn: Turn, row: OutputSchema | None) -> str:
-    return find_form_language(session, turn, get_form(turn.snapshot, row) if row else None)
+def _get_texts(session: Session, turn: Turn, row: OutputSchema | None) -> Mapping[str, Any]:
+    """The default texts in the language of a form, else in that of the conversation."""
+    return get_texts(find_form_language(session, turn, get_form(turn.snapshot, row) if row else None))

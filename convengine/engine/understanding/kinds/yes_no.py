@@ -81,10 +81,7 @@ def _find(chart: Chart, keys: Sequence[str], at: int, name: frozenset[str], fiel
 
 
 def _find_denial_behind(chart: Chart, at: int) -> int:
-    """Where a denial ends that is all that stands behind a name: "swimming she can do not yet", "a cot is not needed".
-
-    Returns 0 if there is none.
-    """
+    """The end of a denial that fills the clause behind a name, with small words; 0 without such a denial."""
     denied = _skip(chart, at, "filler")
     match = chart.match_longest("denial", denied) if denied < len(chart.words) else None
     end = _skip(chart, match.end, "filler", "feature") if match else 0
