@@ -4,6 +4,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -44,13 +45,9 @@ def test_a_derived_answer_comes_from_a_real_model(address: str) -> None:
     for name, value in (("TIMEOUT_SECONDS", 100), ("MAX_MS_PER_TURN", 100_000), ("TEMPERATURE", 0)):
         configure(f"LLM/{name}", value)
     # Such a small model seldom stops by itself, and an answer that is cut off is refused.
-    body = {"max_tokens": 60, "stop": ["."]}
-    model = wiring.make_model_client(
-        read_connections({"here": {"base_url": address, "models": ["local"], "body": body}})
-    )
-    with wiring.replace_outside_world(OutsideWorld(model=model)):
-        words, document = Caller().say("fees"), Caller().say("hours")
-    model.close()
+    sentence = 'root ::= [^.\\n]{8,80} "."'
+    words = _say(address, "fees", {"grammar": sentence})
+    document = _say(address, "hours", {"max_tokens": 60})
 
     told = list(CeLlmCallLog.objects.values_list("purpose", "response_text", "error_message"))
     assert words["success"], told
@@ -62,3 +59,14 @@ def test_a_derived_answer_comes_from_a_real_model(address: str) -> None:
     assert {call.model for call in calls} == {"local"}
     assert all(call.output_tokens for call in calls)
     assert [find_replay_difference(turn) for turn in CeConversationHistory.objects.all()] == [None, None]
+
+
+def _say(address: str, text: str, body: dict[str, Any]) -> dict[str, Any]:
+    """Say a text to the model of this machine, which gets these settings in each call."""
+    model = wiring.make_model_client(
+        read_connections({"here": {"base_url": address, "models": ["local"], "body": body}})
+    )
+    with wiring.replace_outside_world(OutsideWorld(model=model)):
+        answer = Caller().say(text)
+    model.close()
+    return answer
