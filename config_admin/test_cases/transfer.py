@@ -2,7 +2,6 @@
 
 import io
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
@@ -15,6 +14,7 @@ from config_admin.test_cases.documents import TestRefused, build_full_document, 
 from config_admin.test_cases.models import CeTestCase
 from convengine.files import Unreadable
 from convengine.files.apart import read_apart
+from convengine.files.archive import unpack
 from convengine.files.table_text import decode
 from convengine.play.loading import SUFFIXES, dump_yaml, parse_yaml
 from convengine.play.schema import ScenarioFileError
@@ -82,30 +82,12 @@ def _open_archives(files: Iterable[tuple[str, bytes]], report: ImportReport) -> 
         try:
             if len(data) > LARGEST_IMPORT:
                 raise Unreadable(f"is larger than {LARGEST_IMPORT // 1_000_000} MB. Split it.")
-            yield from read_apart(data, _unpack, data)
+            yield from read_apart(
+                data, unpack, data, SUFFIXES,
+                most_files=_MOST, most_bytes=_LARGEST, most_bytes_in_all=LARGEST_IMPORT,
+            )  # fmt: skip
         except Unreadable as problem:
             report.refused.append((name, problem.problem))
-
-
-def _unpack(data: bytes) -> list[tuple[str, bytes]]:
-    """The scenario files of an archive. Raises Unreadable."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = [
-                entry for entry in archive.infolist() if PurePosixPath(entry.filename).suffix.lower() in SUFFIXES
-            ]
-            # Their sizes are those that the archive declares; reading ends there.
-            if len(entries) > _MOST or sum(entry.file_size for entry in entries) > LARGEST_IMPORT:
-                raise Unreadable(
-                    f"unpacks to more than {LARGEST_IMPORT // 1_000_000} MB, or {_MOST:,} files. Split it."
-                )
-            too_large = b" " * (_LARGEST + 1)
-            return [
-                (entry.filename, too_large if entry.file_size > _LARGEST else archive.read(entry)) for entry in entries
-            ]
-    # `zipfile` raises NotImplementedError for an unknown compression, and RuntimeError for a password.
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
-        raise Unreadable("is not a readable archive.") from None
 
 
 def _import_file(name: str, data: bytes, editor: str, folder: str, report: ImportReport, *, may_change: bool) -> None:

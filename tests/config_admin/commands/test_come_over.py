@@ -8,7 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from config_admin import models as m
-from config_admin.contrib.come_over.project import read_project
+from config_admin.contrib.come_over.files import read_files
+from config_admin.contrib.come_over.rasa import LAYOUT, read_project
 from config_admin.releases import head
 from config_admin.releases.active import snapshots
 from convengine.evaluation.intents import decide_by
@@ -60,7 +61,7 @@ def test_a_second_run_changes_nothing(moved: None) -> None:
 
 
 def test_every_intent_answers_its_own_examples(moved: None) -> None:
-    decide, project = decide_by(snapshots.current()), read_project(KAYAK_HIRE)
+    decide, project = decide_by(snapshots.current()), read_project("kayak_hire", read_files(KAYAK_HIRE, LAYOUT))
     for code in m.CeIntent.objects.values_list("intent_code", flat=True):
         [examples] = [texts for intent, texts in project.examples.items() if intent.upper().replace("/", "_") == code]
         assert {decide(example.text).intents for example in examples} == {(code,)}

@@ -11,9 +11,10 @@ from django.core.management.base import CommandError
 
 from config_admin.commands.authors import add_author_argument, read_author
 from config_admin.commands.named_draft import open_named_draft
+from config_admin.contrib.come_over.files import read_files
 from config_admin.contrib.come_over.outcomes import Outcome
 from config_admin.contrib.come_over.plan import Plan, plan_project
-from config_admin.contrib.come_over.project import read_project
+from config_admin.contrib.come_over.rasa import LAYOUT, read_project
 from config_admin.flows.document import FlowRefused
 from config_admin.transfer.apply_import import ImportFailed, run_import
 from config_admin.transfer.document import Document, FileRefused, ImportMode, locate_rows
@@ -44,7 +45,7 @@ class Command(ExactCommand):
         """Read, print, and store. Raises CommandError for a project that cannot be read."""
         author = read_author(options["author"], IMPORT)
         try:
-            plan = plan_project(read_project(folder))
+            plan = plan_project(read_project(folder.resolve().name, read_files(folder, LAYOUT)))
             document = Document(locate_rows(plan.write_tables()), ImportMode.UPDATE)
         except FileRefused as refused:
             raise CommandError(f"{refused}\nNothing was written.") from None

@@ -4,10 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from config_admin.contrib.come_over.files import read_files
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry
 from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.plan import Plan, plan_project
-from config_admin.contrib.come_over.project import Project, read_project
+from config_admin.contrib.come_over.project import Project
+from config_admin.contrib.come_over.rasa import LAYOUT, read_project
 from convengine.evaluation.labelled import LabelledMessage
 
 COMES, PARTLY, PERSON, UNNEEDED = Outcome.COMES, Outcome.PARTLY, Outcome.PERSON, Outcome.UNNEEDED
@@ -42,7 +44,7 @@ LINES = {
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    return plan_project(read_project(Path(__file__).with_name("kayak_hire")))
+    return plan_project(read_project("kayak_hire", read_files(Path(__file__).with_name("kayak_hire"), LAYOUT)))
 
 
 @pytest.mark.parametrize("key", LINES)

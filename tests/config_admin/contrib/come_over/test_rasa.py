@@ -1,12 +1,15 @@
 """A project is read whole, or refused with the file and the remedy."""
 
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from config_admin.contrib.come_over import project as reading
-from config_admin.contrib.come_over.project import Project, read_project
+from config_admin.contrib.come_over import files as reading
+from config_admin.contrib.come_over.files import read_files
+from config_admin.contrib.come_over.project import Project
+from config_admin.contrib.come_over.rasa import LAYOUT, read_project
 from config_admin.transfer.document import FileRefused
 
 KAYAK_HIRE = Path(__file__).with_name("kayak_hire")
@@ -48,15 +51,27 @@ def write(tmp_path: Path) -> Callable[..., Path]:
     return write
 
 
+def read(source: Path) -> Project:
+    return read_project(source.name, read_files(source, LAYOUT))
+
+
+def pack(folder: Path, archive: Path, top: str = "") -> Path:
+    """The files of a folder as an archive, in which they are below another folder."""
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as opened:
+        for path in filter(Path.is_file, sorted(folder.rglob("*"))):
+            opened.write(path, f"{top}{path.relative_to(folder)}")
+    return archive
+
+
 def refuse(folder: Path) -> str:
     with pytest.raises(FileRefused) as refused:
-        read_project(folder)
+        read(folder)
     return str(refused.value)
 
 
 @pytest.fixture(scope="module")
 def kayak_hire() -> Project:
-    return read_project(KAYAK_HIRE)
+    return read(KAYAK_HIRE)
 
 
 def test_examples_are_read_without_marks_and_with_their_values(kayak_hire: Project) -> None:
@@ -81,7 +96,7 @@ def test_a_form_may_have_its_own_mappings(write: Callable[..., Path]) -> None:
     domain = (
         "forms:\n  hire:\n    required_slots:\n      boat:\n      - {type: from_text, not_intent: stop}\n  empty:\n"
     )
-    assert read_project(write({}, domain)).forms == {
+    assert read(write({}, domain)).forms == {
         "hire": {"boat": [{"type": "from_text", "not_intent": "stop"}]},
         "empty": {},
     }
@@ -89,11 +104,11 @@ def test_a_form_may_have_its_own_mappings(write: Callable[..., Path]) -> None:
 
 def test_a_domain_may_be_a_folder(write: Callable[..., Path]) -> None:
     folder = write({"domain/boats.yml": "intents: [hire]\n", "domain/more/small.yaml": "intents: [thank: {a: b}]\n"})
-    assert read_project(folder).intents == ["hire", "thank", "greet"]
+    assert read(folder).intents == ["hire", "thank", "greet"]
 
 
 def test_a_text_about_the_project_is_no_training_data(write: Callable[..., Path]) -> None:
-    assert read_project(write({"data/README.md": "# Our data\n\n* Please\n  sort it.\n"})).intents == ["greet"]
+    assert read(write({"data/README.md": "# Our data\n\n* Please\n  sort it.\n"})).intents == ["greet"]
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -106,7 +121,8 @@ def test_a_broken_file_is_named_with_the_remedy(name: str, write: Callable[..., 
 def test_a_folder_of_something_else_is_refused(tmp_path: Path) -> None:
     tmp_path.joinpath("config.yml").write_text("language: en\n")
     assert "is no Rasa project" in refuse(tmp_path)
-    assert "is no folder" in refuse(tmp_path / "config.yml")
+    assert "is not a readable archive" in refuse(tmp_path / "config.yml")
+    assert "none.zip: cannot be read: No such file" in refuse(tmp_path / "none.zip")
 
 
 def test_sizes_are_bounded(write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -125,4 +141,17 @@ def test_links_are_not_followed(write: Callable[..., Path], tmp_path: Path) -> N
     folder = write({"elsewhere/nlu.yml": "nlu:\n- intent: secret\n  examples: |\n    - hush\n"})
     folder.joinpath("data").mkdir()
     folder.joinpath("data", "nlu.yml").symlink_to(folder / "elsewhere" / "nlu.yml")
-    assert read_project(folder).examples == {}
+    assert read(folder).examples == {}
+
+
+def test_an_archive_is_read_as_its_folder(kayak_hire: Project, tmp_path: Path) -> None:
+    packed = read(pack(KAYAK_HIRE, tmp_path / "bot.zip", "kayak-main/bot/"))
+    assert {**vars(packed), "name": "kayak_hire"} == vars(kayak_hire)
+
+
+def test_an_archive_that_unpacks_to_much_is_refused(tmp_path: Path) -> None:
+    large = tmp_path / "bot" / "data" / "nlu.yml"
+    large.parent.mkdir(parents=True)
+    for megabytes, expected in ((5, "data/nlu.yml: has more than 4 MB"), (200, "unpacks to more than")):
+        large.write_bytes(b" " * megabytes * 1024**2)
+        assert expected in refuse(pack(tmp_path / "bot", tmp_path / "bot.zip"))
