@@ -45,7 +45,7 @@ class _PathReader:
         self._path, self._forms = path, forms
         loops = [each["active_loop"] for each in conditions if not _is_nothing(each.get("active_loop"))]
         self._loop = self._last_form = str(loops[0]) if loops else ""
-        self._is_conditional = any(_is_set(each.get("slot_was_set")) for each in conditions)
+        self._is_conditional = any(read_slots(each.get("slot_was_set")) for each in conditions)
         #: Before the first message or form, actions follow from nothing that is read.
         self._current, self._is_first = Reply(path), True
 
@@ -59,7 +59,7 @@ class _PathReader:
             self._read_action(step["action"])
         elif "active_loop" in step:
             self._read_loop("" if _is_nothing(step["active_loop"]) else step["active_loop"])
-        elif _is_set(step.get("slot_was_set")) or step.get("checkpoint"):
+        elif read_slots(step.get("slot_was_set")) or step.get("checkpoint"):
             self._is_conditional = True
             if self.replies:
                 # What follows holds with this value only, and what came before in any case.
@@ -89,8 +89,8 @@ def _is_nothing(value: Any) -> bool:
     return not value or (isinstance(value, str) and value in _NOTHING)
 
 
-def _is_set(slots: Any) -> bool:
-    """True if a slot has a value; conversations begin with empty ones."""
+def read_slots(slots: Any) -> Mapping[str, Any]:
+    """The slots that a path sets to a value, or to True where it does not say which; conversations begin with none."""
     listed = slots if isinstance(slots, list) else [slots]
-    values = [value for slot in listed for value in (slot.values() if isinstance(slot, Mapping) else [slot])]
-    return not all(map(_is_nothing, values))
+    pairs = (each.items() if isinstance(each, Mapping) else [(each, True)] for each in listed)
+    return {slot: value for each in pairs for slot, value in each if slot and not _is_nothing(value)}

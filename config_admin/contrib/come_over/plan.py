@@ -9,6 +9,7 @@ from config_admin.contrib.come_over.fields import Fields, list_intents, list_slo
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
 from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
+from config_admin.contrib.come_over.scenarios import write_scenario
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
 from config_admin.flows.document import FlowKind, FlowRefused, Values
 from config_admin.flows.mapping import COLLECT, write_rows
@@ -44,6 +45,8 @@ class Plan:
     flows: list[Values] = field(default_factory=list)
     #: Rows that no flow document has, by table.
     tables: dict[str, list[Values]] = field(default_factory=dict)
+    #: The test stories as scenario files.
+    scenarios: list[Values] = field(default_factory=list)
 
     def write_tables(self) -> dict[str, list[Values]]:
         """All rows. Raises FlowRefused."""
@@ -68,6 +71,7 @@ def plan_project(project: Project) -> Plan:
     for path in dict.fromkeys(project.paths):
         planner.plan_path(path)
     planner.plan_rest()
+    planner.plan_tests()
     return planner.result
 
 
@@ -78,9 +82,9 @@ class _Planner:
         #: Blank for the default language, whose flows read dates as the installation says.
         self._locale = language if language in {*list_languages()} - {DEFAULT} else ""
         self._texts = get_texts(find_language(self._locale))
-        #: The code of each phrase, folded; the intent of each code; the responses that are used.
+        #: The code of each phrase, folded, and of each intent with a flow; the responses that are used.
         self._owners: dict[str, str] = {}
-        self._intents: dict[str, str] = {}
+        self._codes: dict[str, str] = {}
         self._responses: set[str] = set()
         #: The fields, and the codes of the flows, of each form.
         self._fields: dict[str, Fields] = {}
@@ -220,8 +224,8 @@ class _Planner:
     def _add_flow(self, intent: str, name: str, flow: Values, losses: Sequence[str]) -> str:
         """Add the flow with its phrases, and return its code; blank if all its examples belong to other intents."""
         code = name_code(intent)
-        if self._intents.setdefault(code, intent) != intent:
-            code = f"{code[:50]}_{len(self._intents)}"
+        if code in self._codes.values():
+            code = f"{code[:50]}_{len(self._codes)}"
         examples, phrases = [example.text for example in self._project.examples[intent]], dict[str, str]()
         for text in examples:
             # One phrase leads to one intent.
@@ -235,6 +239,7 @@ class _Planner:
         if not phrases:
             self._add("intent", intent, Outcome.PERSON, "", *reasons)
             return ""
+        self._codes[intent] = code
         self.result.flows.append({"code": code, **flow, "phrases": list(phrases.values())})
         outcome = Outcome.PARTLY if losses else Outcome.COMES
         self._add("intent", intent, outcome, f"{name} {code}", *losses, *reasons)
@@ -305,3 +310,12 @@ class _Planner:
             self._add("response", ", ".join(unused), Outcome.PERSON, "", "only code, stories or conditions use it")
         for section in sorted(self._project.sections & _SECTIONS.keys()):
             self._add("section", section, _SECTIONS[section][0], "", _SECTIONS[section][1])
+
+    def plan_tests(self) -> None:
+        for number, story in enumerate(self._project.tests, 1):
+            scenario = write_scenario(self._project, self._codes, story)
+            self.result.entries.append(scenario.entry)
+            if scenario.turns:
+                name = f"{number:03}-{scenario.name}".strip("-")
+                document = {"id": name, "title": scenario.title or name, "turns": scenario.turns}
+                self.result.scenarios.append(document)

@@ -32,6 +32,8 @@ class Project:
     #: Rules and stories, as kind and name, and what follows each of their messages and forms.
     paths: list[tuple[str, str]] = field(default_factory=list)
     replies: list[Reply] = field(default_factory=list)
+    #: The stories that say how the bot must react.
+    tests: list[Mapped] = field(default_factory=list)
     #: Further keys of the files, such as `pipeline`.
     sections: set[str] = field(default_factory=set)
 

@@ -22,10 +22,10 @@ from convengine.files.apart import read_apart
 from convengine.files.table_text import decode
 from convengine.files.yaml_text import read_yaml
 
-_MARKDOWN = ".md"
-#: Where Rasa looks for its domain, its configuration and its training data.
+_MARKDOWN, _TESTS = ".md", "tests/"
+#: Where Rasa looks for its domain, its configuration, its training data and its test stories.
 LAYOUT = Layout(
-    ("domain", "domain.yml", "domain.yaml", "config.yml", "config.yaml", "data"), (".yml", ".yaml", _MARKDOWN)
+    ("domain", "domain.yml", "domain.yaml", "config.yml", "config.yaml", "data", "tests"), (".yml", ".yaml", _MARKDOWN)
 )
 #: Markdown that Rasa 1 learns from, and not a text about the project.
 _MARKDOWN_DATA = re.compile(r"^(## (intent|synonym|regex|lookup):|\* \w+(\{.*\})?\s*\n\s+- \w+)", re.MULTILINE)
@@ -37,17 +37,18 @@ _LONGEST_PROBLEM = 160
 
 def read_project(name: str, files: Files) -> Project:
     """Read the files of a project. Raises FileRefused, which names the file and the remedy."""
-    documents = [(path, _read_document(path, data)) for path, data in files if not _is_text(path, data)]
-    if not any(_SECTIONS & document.keys() for _, document in documents):
+    documents = {path: _read_document(path, data) for path, data in files if not _is_text(path, data)}
+    tests = [documents.pop(path) for path in [*documents] if path.startswith(_TESTS)]
+    if not any(_SECTIONS & document.keys() for document in documents.values()):
         raise FileRefused(
             name,
             "is no Rasa project: neither domain.yml, domain/ nor data/ has intents, examples, responses or rules. "
             "Name the folder that has them.",
         )
-    project = Project(name)
+    project = Project(name, tests=[story for document in tests for story in document.get("stories") or ()])
     # Stories name the forms of the domain, and synonyms belong to all files.
     for add in (_add_domain, _add_training_data):
-        for path, document in documents:
+        for path, document in documents.items():
             add(project, path, document)
     return project
 
@@ -55,7 +56,7 @@ def read_project(name: str, files: Files) -> Project:
 def _is_text(name: str, data: bytes) -> bool:
     """Whether it is a text about the project. Raises FileRefused for training data in Markdown."""
     is_markdown = name.lower().endswith(_MARKDOWN)
-    if is_markdown and _MARKDOWN_DATA.search(data.decode("utf-8", "replace")):
+    if is_markdown and not name.startswith(_TESTS) and _MARKDOWN_DATA.search(data.decode("utf-8", "replace")):
         raise FileRefused(name, f"is training data of Rasa 1 (Markdown). {_CONVERT}")
     return is_markdown
 

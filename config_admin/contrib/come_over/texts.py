@@ -9,7 +9,8 @@ from config_admin.tables.output_schema import RESERVED
 from convengine.files import Unreadable
 from convengine.files.json_text import read_json
 
-_SLOT = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
+#: A slot in a text, whose name is its group.
+SLOT = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
 #: What would begin a part of a template.
 _OPENING = re.compile(r"\{[{%#]")
 #: `/inform{"size": "large"}`; a template doubles the braces of a payload.
@@ -35,7 +36,7 @@ def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str
     """The text of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
     first = min(variations, key=lambda each: (not each.get("text"), not _CONDITIONS.isdisjoint(each)), default={})
     text = str(first.get("text", "")).strip()
-    names = {slot: fields.get(slot) or f"context.{name_field(slot)}" for slot in _SLOT.findall(text)}
+    names = {slot: fields.get(slot) or f"context.{name_field(slot)}" for slot in SLOT.findall(text)}
     unset = [slot for slot in names if slot not in fields]
     rich = [part for part in _RICH_PARTS if any(part in each for each in variations)]
     losses = {
@@ -45,7 +46,7 @@ def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str
         f"its text reads {', '.join(unset)}, which code has to set": unset,
     }
     escaped = _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', text)
-    template = _SLOT.sub(lambda slot: f"{{{{ {names[slot[1]]} }}}}", escaped)
+    template = SLOT.sub(lambda slot: f"{{{{ {names[slot[1]]} }}}}", escaped)
     most = _LONGEST_QUESTION if asks else _LONGEST_ANSWER
     if len(template) > most:
         return Text("", losses=[f"its text has more than {most} characters"])

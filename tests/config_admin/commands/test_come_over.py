@@ -1,5 +1,6 @@
 """`come_over rasa DIR`: the plan, the draft, and a bot that answers."""
 
+import json
 from io import StringIO
 from pathlib import Path
 from shutil import copytree
@@ -84,6 +85,13 @@ def test_the_bot_asks_confirms_and_answers(moved: None) -> None:
     ):
         said = caller.say(message)
         assert (said["state"], said["payload"]["value"].partition("\n")[0]) == (state, answer), message
+
+
+def test_the_test_stories_are_played_here(moved: None, tmp_path: Path) -> None:
+    come_over(KAYAK_HIRE, "--tests", str(tmp_path / "stories"))
+    run("test_cases", "import", str(tmp_path / "stories"))
+    report = json.loads(run("test_cases", "run", "--configuration", "live", "--json"))
+    assert (report["turns"], report["passed"], report["failed"]) == (5, 2, 0)
 
 
 def test_a_project_that_cannot_be_read_writes_nothing(tmp_path: Path) -> None:

@@ -15,10 +15,11 @@ from config_admin.contrib.come_over.files import read_files
 from config_admin.contrib.come_over.outcomes import Outcome
 from config_admin.contrib.come_over.plan import Plan, plan_project
 from config_admin.contrib.come_over.rasa import LAYOUT, read_project
-from config_admin.flows.document import FlowRefused
+from config_admin.flows.document import FlowRefused, Values
 from config_admin.transfer.apply_import import ImportFailed, run_import
 from config_admin.transfer.document import Document, FileRefused, ImportMode, locate_rows
 from config_admin.transfer.import_report import describe_plan
+from convengine.play.loading import dump_yaml
 from convengine.server.admin_site.rights import IMPORT
 from convengine.server.deployment.exact_command import ExactCommand
 
@@ -39,6 +40,9 @@ class Command(ExactCommand):
         parser.add_argument(
             "--draft", default="", metavar="TITLE", help="The title of the draft. Default: the name of the folder."
         )
+        parser.add_argument(
+            "--tests", type=Path, metavar="DIR", help="Write the test stories as scenario files into this folder."
+        )
         add_author_argument(parser, "The author of the draft")
 
     def handle(self, *args: Any, folder: Path, apply: bool, **options: Any) -> None:
@@ -58,6 +62,8 @@ class Command(ExactCommand):
                 done = run_import(document, apply=apply, author=author, reason=reason)
         except ImportFailed as failed:
             raise CommandError(str(failed)) from None
+        if options["tests"]:
+            _write_scenarios(options["tests"], plan.scenarios)
         for line in (*_describe(plan), *(describe_plan(done.plan) if done.plan.is_refused else ())):
             self.stdout.write(line)
         if done.plan.is_refused:
@@ -68,6 +74,16 @@ class Command(ExactCommand):
             self.stdout.write(f"All of it is in the draft “{title}”. Publish it: draft publish “{title}”.")
         else:
             self.stdout.write("The configuration has all of it already.")
+
+
+def _write_scenarios(folder: Path, scenarios: Sequence[Values]) -> None:
+    """Write a file for each. Raises CommandError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for scenario in scenarios:
+            (folder / f"{scenario['id']}.yaml").write_text(dump_yaml(scenario), encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{folder} cannot be written: {error.strerror}.") from None
 
 
 def _describe(plan: Plan) -> Iterator[str]:

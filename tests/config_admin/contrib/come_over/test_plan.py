@@ -38,6 +38,10 @@ LINES = {
     ("story", "a question in between"): (COMES, "The flows of its intents", ""),
     ("story", "after a hello, a no"): (PERSON, "", "after deny it does utter_swimming"),
     ("action", "action_book_boat"): (PERSON, "", "register a task, and name it in the flow; or a tool"),
+    ("test", "Hire a boat, and ask in between"): (COMES, "Scenario file", ""),
+    ("test", "River level"): (
+        PARTLY, "Scenario file", "what action_look_up_level does is code; a message for ask_the_unknown has no text",
+    ),
     ("section", "pipeline"): (UNNEEDED, "", "phrases count at once, nothing is trained"),
 }  # fmt: skip
 
