@@ -62,6 +62,20 @@ def find_form_end(project: Project, form: str) -> Continuation:
     return _join(_list_rules(ends) or ends)
 
 
+def find_answer(project: Project, action: str, role: Role) -> Continuation | None:
+    """What follows a yes or no to an action. Returns None if no path says it."""
+    replies = [
+        reply
+        for reply in project.replies
+        if reply.follows == action and not (reply.loop or reply.is_conditional)
+        if reply.intents and all(find_role(intent) is role for intent in reply.intents)
+    ]
+    if not replies:
+        return None
+    forms = _list_forms(project, replies)
+    return _continue_with_form(replies, forms[0]) if len(forms) == 1 else _join(replies)
+
+
 def _list_rules(replies: Sequence[Reply]) -> list[Reply]:
     return [reply for reply in replies if reply.path[0] == "rule"]
 
@@ -78,7 +92,5 @@ def _join(replies: Sequence[Reply]) -> Continuation:
     """What these replies have in common from their beginning on."""
     listed = list(dict.fromkeys(tuple(reply.actions) for reply in replies))
     common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*listed, strict=False))]
-    answers = {find_role(intent) for reply in replies for intent in reply.next_intents}
     losses = [f"{len(listed)} paths go different ways"] if len(listed) > 1 else []
-    asks = ["it asks for a yes or no, and what follows needs a person"] if {Role.YES, Role.NO} & answers else []
-    return Continuation(common, losses=[*losses, *asks])
+    return Continuation(common, losses=losses)

@@ -27,8 +27,8 @@ class Reply:
     loop: str = ""
     #: A slot or a checkpoint decides whether it holds.
     is_conditional: bool = False
-    #: The intents of the message that comes next in the story.
-    next_intents: Sequence[str] = ()
+    #: The last action before it in the same path.
+    follows: str = ""
 
 
 def read_replies(path: Mapping[str, Any], kind: str, forms: Collection[str]) -> list[Reply]:
@@ -53,7 +53,6 @@ class _PathReader:
         alternatives = (step, *(step.get("or") or ()))
         intents = [str(each["intent"]) for each in alternatives if each.get("intent")]
         if intents or "user" in step:
-            self._current.next_intents = intents
             self._add(Reply(self._path, intents, is_first=self._is_first, loop=self._loop))
         elif step.get("action", "action_listen") not in _LISTEN:
             self._read_action(step["action"])
@@ -65,10 +64,12 @@ class _PathReader:
                 # What follows holds with this value only, and what came before in any case.
                 current = self._current
                 self._add(Reply(self._path, current.intents, current.form, [*current.actions]))
+                self._current.follows = current.follows
         self._is_first = False
 
     def _add(self, reply: Reply) -> None:
         reply.is_conditional, self._is_conditional = self._is_conditional, False
+        reply.follows = next(reversed(self._current.actions), "")
         self._current = reply
         self.replies.append(reply)
 

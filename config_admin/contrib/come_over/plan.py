@@ -3,8 +3,15 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 
-from config_admin.contrib.come_over.continuations import Continuation, find_continuation, find_form_end, is_response
+from config_admin.contrib.come_over.continuations import (
+    Continuation,
+    find_answer,
+    find_continuation,
+    find_form_end,
+    is_response,
+)
 from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
 from config_admin.contrib.come_over.paths import Reply
@@ -12,11 +19,11 @@ from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.scenarios import write_scenario
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
 from config_admin.flows.document import FlowKind, FlowRefused, Values
-from config_admin.flows.mapping import COLLECT, write_rows
+from config_admin.flows.mapping import COLLECT, DONE, write_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
 from convengine.engine.turn import rows
-from convengine.engine.turn.scope import ANY, NOT_UNDERSTOOD
+from convengine.engine.turn.scope import ANY, IDLE, NOT_UNDERSTOOD
 from convengine.engine.understanding.language import DEFAULT, find_language, list_languages
 from convengine.engine.understanding.phrases.terms import has_words
 from convengine.evaluation.read import FormReader
@@ -25,6 +32,8 @@ from convengine.evaluation.read import FormReader
 _MOST_PHRASES, _LONGEST_PHRASE = 500, 500
 #: Reads a yes or no; and how many examples that it does not read are quoted.
 _ANSWERS, _MOST_QUOTED = FormReader({"type": "object", "properties": {"answer": {"type": "boolean"}}}), 5
+#: The dialogue acts of a yes and a no.
+_ACTS: Mapping[Role, str] = {Role.YES: "AFFIRM", Role.NO: "NEGATE"}
 #: What a custom action becomes, by the beginning of its name.
 _ACTIONS: Mapping[str, str] = {
     "validate_": "“min”, “max”, patterns and “not_allowed” of the flow refuse values; code is a finder of values",
@@ -67,6 +76,7 @@ def plan_project(project: Project) -> Plan:
     for intent in dict.fromkeys([*project.intents, *project.examples, *named]):
         planner.plan_intent(intent)
     planner.plan_forms()
+    planner.plan_answers_to_yes_no()
     planner.plan_entities()
     for path in dict.fromkeys(project.paths):
         planner.plan_path(path)
@@ -89,8 +99,10 @@ class _Planner:
         #: The fields, and the codes of the flows, of each form.
         self._fields: dict[str, Fields] = {}
         self._begun: dict[str, list[str]] = {}
-        #: What is done after each intent and each form.
+        #: What is done after each intent and each form, and after a yes or no behind it.
         self._done: dict[str, list[str]] = {}
+        #: The codes and the last states of the flows that end with an action.
+        self._ends: dict[str, list[tuple[str, str]]] = {}
 
     def _add(self, part: str, name: str, outcome: Outcome, becomes: str = "", *reasons: str) -> None:
         self.result.entries.append(PlanEntry(part, name, outcome, becomes, "; ".join(filter(None, reasons))))
@@ -140,8 +152,6 @@ class _Planner:
         reasons = [f"the engine reads {len(examples) - len(unread)} of its {len(examples)} examples as a {role}"]
         if unread:
             reasons.append(f"not {', '.join(f'“{text}”' for text in unread[:_MOST_QUOTED])}")
-        if any(not reply.loop for reply in self._project.list_replies(intent)):
-            reasons.append("what follows it in stories needs a person")
         self._add("intent", intent, Outcome.PARTLY if reasons[1:] else Outcome.UNNEEDED, "", *reasons)
 
     def _fills_slots(self, intent: str) -> bool:
@@ -163,11 +173,15 @@ class _Planner:
 
     def _answer_not_understood(self, text: str) -> None:
         """In a form, its question comes instead."""
-        self.result.tables.setdefault(rows.Response.table, [{
-            "intent_code": ANY, "state_code": NOT_UNDERSTOOD, "output_format": "TEXT", "response_type": "EXACT",
-            "exact_text": f"{{% if question %}}{{{{ question }}}}{{% else %}}{text}{{% endif %}}",
-            "description": "nobody understood",
-        }])  # fmt: skip
+        text = f"{{% if question %}}{{{{ question }}}}{{% else %}}{text}{{% endif %}}"
+        if rows.Response.table not in self.result.tables:
+            self._add_text(ANY, NOT_UNDERSTOOD, text, "nobody understood")
+
+    def _add_text(self, code: str, state: str, text: str, description: str) -> None:
+        self.result.tables.setdefault(rows.Response.table, []).append({
+            "intent_code": code, "state_code": state, "output_format": "TEXT", "response_type": "EXACT",
+            "exact_text": text, "description": description,
+        })  # fmt: skip
 
     def _plan_answer(self, intent: str, continuation: Continuation, role: Role | None) -> None:
         kind, name = (FlowKind.handover, "Hand-over") if role is Role.HAND_OVER else (FlowKind.answer, "Answer")
@@ -183,7 +197,8 @@ class _Planner:
         title = name_title(role if role is Role.OUT_OF_SCOPE else intent)
         self._done[intent] = continuation.responses
         flow = {"title": title, "kind": kind.value, "answer": text or self._texts["answer_handover"]}
-        self._add_flow(intent, name, flow, [*continuation.losses, *losses])
+        if (code := self._add_flow(intent, name, flow, [*continuation.losses, *losses])) and kind is FlowKind.answer:
+            self._ends.setdefault(continuation.actions[-1], []).append((code, IDLE))
 
     def _plan_form_flow(self, intent: str, continuation: Continuation) -> None:
         """A flow that asks for the fields of a form, from the first message to the answer at the end."""
@@ -211,6 +226,7 @@ class _Planner:
         if added := self._add_flow(intent, "Flow", flow, losses):
             self._fields.setdefault(form, written)
             self._begun.setdefault(form, []).append(added)
+            self._ends.setdefault(next(reversed(end.actions), ""), []).append((added, DONE))
             self._set_constants(added, constants)
 
     def _set_constants(self, code: str, constants: Mapping[str, str]) -> None:
@@ -266,6 +282,36 @@ class _Planner:
         if others := [slot for slot in self._project.slots if slot not in of_forms]:
             self._add("slot", ", ".join(others), Outcome.PERSON, "", "no form asks for it: code or a rule sets it")
 
+    def plan_answers_to_yes_no(self) -> None:
+        for action, role in product(self._ends, _ACTS):
+            if continuation := find_answer(self._project, action, role):
+                self._plan_answer_to(action, role, continuation)
+
+    def _plan_answer_to(self, action: str, role: Role, continuation: Continuation) -> None:
+        """Rules that lead from the flows that end with an action to what follows a yes or no: a text, or a flow."""
+        name = f"{role} after {action}"
+        text, losses = self._write_responses(continuation.responses, {})
+        losses += [*continuation.losses, *(f"without {each}" for each in continuation.actions if not is_response(each))]
+        if flows := self._begun.get(continuation.form, []):
+            moves = {"SET_INTENT": flows[0], "SET_STATE": COLLECT}
+            losses += [f"without {each}" for each in continuation.responses]
+        elif text:
+            moves = {"SET_STATE": role.name}
+        else:
+            self._add("answer", name, Outcome.PERSON, "", *losses or ["code answers it"])
+            return
+        for code, state in self._ends[action]:
+            self.result.tables.setdefault(rows.Rule.table, []).extend({
+                "intent_code": code, "state_code": state, "phase": "POST_DIALOGUE_ACT", "rule_type": "EXACT",
+                "match_target": "DIALOGUE_ACT", "match_pattern": _ACTS[role], "action": move, "action_value": value,
+                "priority": 20, "description": f"go on after a {role}",
+            } for move, value in moves.items())  # fmt: skip
+            if not flows:
+                self._add_text(code, role.name, text, f"after a {role}")
+        self._done[name] = [*continuation.actions, *filter(None, [continuation.form])]
+        codes = ", ".join(code for code, _ in self._ends[action])
+        self._add("answer", name, Outcome.PARTLY if losses else Outcome.COMES, f"Rules of {codes}", *losses)
+
     def plan_entities(self) -> None:
         used = {entity for form in self._begun for slot in list_slots(self._project, form) for entity in slot.entities}
         for kind, becomes, named in (
@@ -296,7 +342,9 @@ class _Planner:
         """What a reply does that no flow does; blank for nothing."""
         # Within a form, flows go on with their questions by themselves.
         actions = [action for action in reply.actions if not (reply.loop and action in self._project.forms)]
-        names = reply.intents or [reply.form]
+        names: Sequence[str] = reply.intents or [reply.form]
+        if role := next((role for role in _ACTS if not reply.loop and find_role(names[0]) is role), None):
+            names = [f"{role} after {reply.follows}"]
         if not actions or (not reply.is_conditional and all(self._done.get(name) == actions for name in names)):
             return ""
         case = ", if a slot or a checkpoint says so," if reply.is_conditional else ""

@@ -81,6 +81,8 @@ def test_the_bot_asks_confirms_and_answers(moved: None) -> None:
         ("yes", "CONFIRM", "A double kayak for 3, shall I book it?"),
         ("yes", "DONE", "Your double kayak waits at the North shore."),
         ("may I bring my dog", "IDLE", "Dogs may come along in a canoe."),
+        ("ahoy", "IDLE", "Ahoy! This is Kingfisher Kayaks."),
+        ("no", "NO", "Only people who can swim 50 metres may paddle."),
         ("put me through to a colleague", "HAND_OVER", "I am calling somebody from the boathouse."),
     ):
         said = caller.say(message)
@@ -125,5 +127,7 @@ def test_a_second_run_changes_what_the_project_changed_and_removes_nothing(moved
     edits = m.CeDraft.objects.get(status="OPEN").edits.order_by("table_name")
     assert [(edit.table_name, edit.before is None) for edit in edits] == [
         ("ce_intent_classifier", True),
+        # The same text follows a no to the greeting.
+        ("ce_response", False),
         ("ce_response", False),
     ]

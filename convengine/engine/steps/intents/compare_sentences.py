@@ -68,11 +68,17 @@ def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bo
     """
     own = turn.snapshot.list_questions_beside(session.intent)
     matches = match_in_turn(turn, text, interrupting=interrupting, own=own)
-    greets = says_only(session, turn, MoveKind.GREET)
-    if greets and matches.hits and not matches.hits[0].is_identical:
-        # A greeting that is not word by word a phrase means none: "can you hear me?".
+    if _means_no_subject(session, turn) and matches.hits and not matches.hits[0].is_identical:
         matches = replace(matches, hits=(), near=(), min_near=1.0)
     return build_comparison(turn.snapshot, matches)
+
+
+def _means_no_subject(session: Session, turn: Turn) -> bool:
+    """True for a greeting, and for a yes or no that a rule has answered: they mean a phrase only word by word."""
+    is_answered = any(hop.cause == "RULE" for hop in session.transitions)
+    return says_only(session, turn, MoveKind.GREET) or (
+        is_answered and says_only(session, turn, MoveKind.AFFIRM, MoveKind.NEGATE)
+    )
 
 
 def build_comparison(snapshot: Snapshot, matches: PhraseMatches) -> PhraseResult:

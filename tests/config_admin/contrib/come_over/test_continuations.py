@@ -1,6 +1,7 @@
 """What a project does after a message and after a form, as far as its rules and stories agree."""
 
-from config_admin.contrib.come_over.continuations import Continuation, find_continuation, find_form_end
+from config_admin.contrib.come_over.continuations import Continuation, find_answer, find_continuation, find_form_end
+from config_admin.contrib.come_over.outcomes import Role
 from config_admin.contrib.come_over.paths import LEAVE, Reply
 from config_admin.contrib.come_over.project import Project
 
@@ -35,11 +36,12 @@ def test_a_part_of_a_retrieval_intent_has_its_own_response_or_that_of_the_whole(
     assert find_continuation(project, "faq/price").actions == ["utter_faq/price"]
 
 
-def test_a_question_for_a_yes_is_a_loss() -> None:
-    reply = Reply(RULE, ["go"], actions=["utter_sure"], next_intents=["deny"])
-    assert find_continuation(make_project(reply), "go").losses == [
-        "it asks for a yes or no, and what follows needs a person"
-    ]
+def test_a_yes_or_no_has_the_answer_of_the_action_before_it() -> None:
+    asking = Reply(STORY, ["go"], actions=["utter_sure"])
+    yes = Reply(STORY, ["affirm"], actions=["utter_a", "hire_form"], follows="utter_sure")
+    project = make_project(asking, yes, Reply(STORY, ["deny"], actions=["utter_b"], follows="utter_other"))
+    assert find_answer(project, "utter_sure", Role.YES) == Continuation(["utter_a"], "hire_form")
+    assert find_answer(project, "utter_sure", Role.NO) is None
 
 
 def test_rules_say_how_a_form_ends() -> None:

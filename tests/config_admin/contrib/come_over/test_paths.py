@@ -15,10 +15,8 @@ def test_an_intent_has_the_actions_up_to_the_next_one() -> None:
     first, second = read(
         "story", {"intent": "greet"}, {"action": "utter_greet"}, {"action": "action_listen"}, {"intent": "hire"}
     )
-    assert (first.intents, first.actions, first.is_first, first.next_intents) == (
-        ["greet"], ["utter_greet"], True, ["hire"],
-    )  # fmt: skip
-    assert (second.intents, second.actions, second.is_first) == (["hire"], [], False)
+    assert (first.intents, first.actions, first.is_first, first.follows) == (["greet"], ["utter_greet"], True, "")
+    assert (second.intents, second.actions, second.is_first, second.follows) == (["hire"], [], False, "utter_greet")
 
 
 def test_alternatives_have_the_same_reply() -> None:

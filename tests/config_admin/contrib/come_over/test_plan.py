@@ -17,9 +17,8 @@ COMES, PARTLY, PERSON, UNNEEDED = Outcome.COMES, Outcome.PARTLY, Outcome.PERSON,
 LINES = {
     ("intent", "greet"): (PARTLY, "Answer GREET", "the first of 2 variations"),
     ("intent", "affirm"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a yes"),
-    ("intent", "deny"): (
-        PARTLY, "", "the engine reads 2 of its 2 examples as a no; what follows it in stories needs a person",
-    ),
+    ("intent", "deny"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a no"),
+    ("answer", "no after utter_greet"): (COMES, "Rules of GREET", ""),
     ("intent", "hire_kayak"): (PARTLY, "Flow HIRE_KAYAK", "without action_book_boat"),
     ("intent", "give_details"): (UNNEEDED, "", "values are read from any message; its marks are words of choices"),
     ("intent", "ask_swimming"): (COMES, "Answer ASK_SWIMMING", ""),
@@ -36,7 +35,7 @@ LINES = {
     ("synonym", "2 words"): (COMES, "Words of choices", ""),
     ("rule", "end of hire"): (PERSON, "", "after hire_form it does utter_booked, action_book_boat"),
     ("story", "a question in between"): (COMES, "The flows of its intents", ""),
-    ("story", "after a hello, a no"): (PERSON, "", "after deny it does utter_swimming"),
+    ("story", "after a hello, a no"): (COMES, "The flows of its intents", ""),
     ("action", "action_book_boat"): (PERSON, "", "register a task, and name it in the flow; or a tool"),
     ("test", "Hire a boat, and ask in between"): (COMES, "Scenario file", ""),
     ("test", "River level"): (
