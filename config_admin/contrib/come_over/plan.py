@@ -9,11 +9,12 @@ from config_admin.contrib.come_over.fields import Fields, list_intents, list_slo
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
 from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
-from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
+from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_in_sequence, write_text
 from config_admin.flows.document import FlowKind, FlowRefused, Values
 from config_admin.flows.mapping import COLLECT, write_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
+from convengine.engine.text.several_texts import OR, split_texts
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, NOT_UNDERSTOOD
 from convengine.engine.understanding.language import DEFAULT, find_language, list_languages
@@ -161,7 +162,9 @@ class _Planner:
         """In a form, its question comes instead."""
         self.result.tables.setdefault(rows.Response.table, [{
             "intent_code": ANY, "state_code": NOT_UNDERSTOOD, "output_format": "TEXT", "response_type": "EXACT",
-            "exact_text": f"{{% if question %}}{{{{ question }}}}{{% else %}}{text}{{% endif %}}",
+            "exact_text": OR.join(
+                f"{{% if question %}}{{{{ question }}}}{{% else %}}{each}{{% endif %}}" for each in split_texts(text)
+            ),
             "description": "nobody understood",
         }])  # fmt: skip
 
@@ -246,7 +249,7 @@ class _Planner:
         texts = [write_text(self._project.responses.get(name, ()), fields) for name in names]
         self._responses.update(names)
         losses = [*missing, *(loss for text in texts for loss in text.losses)]
-        return "\n\n".join(text.template for text in texts if text.template), losses
+        return write_in_sequence([text.template for text in texts]), losses
 
     # --- everything else ----------------------------------------------------------------------------------------
 
