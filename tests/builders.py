@@ -143,7 +143,7 @@ def make_config(name: str, value: str, **values: Any) -> rows.Config:
 
 
 def make_session(*, input_params: Mapping[str, Any] | None = None, **values: Any) -> Session:
-    return Session(CONVERSATION, **values).with_params(input_params or {})
+    return Session(**{"conversation_id": CONVERSATION, **values}).with_params(input_params or {})
 
 
 def run_step(step: Step, session: Session, turn: Turn) -> Session:

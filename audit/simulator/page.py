@@ -327,7 +327,8 @@ def build_test_document(simulation: ShownSimulation) -> dict[str, Json]:
         if line.played.error:
             expect = {"error": {"code": line.played.error}}
         else:
-            expect["response"] = export_expected_response(to_plain(session.last_assistant))
+            stages = {event.stage for event in line.played.turn.trail.events}
+            expect["response"] = export_expected_response(to_plain(session.last_assistant), stages)
         params = {"input_params": dict(line.line.read_params())} if line.line.params else {}
         turns.append({"user": line.message, **params, "expect": expect})
     if turns and (at := format_time(simulation.began)):

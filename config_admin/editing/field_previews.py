@@ -27,6 +27,7 @@ from convengine.engine.steps.intents.classifiers import (
 )
 from convengine.engine.steps.tools.call import InvalidToolRequest, build_row_request
 from convengine.engine.text.compare import blank, code, shorten
+from convengine.engine.text.several_texts import select_text, split_texts
 from convengine.engine.text.wording import join_names
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import PolicyType, PromptUse, RuleAction, RuleType, StepMatch
@@ -206,10 +207,13 @@ def _try_text_match(row: Any, text: str | None, yes: str, *, normalised: bool = 
 
 
 def try_template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
-    rendered = render_lenient(to_jinja(getattr(row, name) or ""), build_variables(moment.session, moment.turn))
+    template = to_jinja(getattr(row, name) or "")
+    text, texts = select_text(template, moment.session.conversation_id), split_texts(template)
+    rendered = render_lenient(text, build_variables(moment.session, moment.turn))
     if rendered.error is not None:
         return PreviewResult(f"The template cannot be rendered: {rendered.error}", failed=True)
-    notes = [f"No value for {name} in this turn." for name in dict.fromkeys(rendered.missing)]
+    notes = [f"Text {texts.index(text) + 1} of {len(texts)}."] if len(texts) > 1 else []
+    notes += [f"No value for {name} in this turn." for name in dict.fromkeys(rendered.missing)]
     notes += _Notes().scope(row, moment).lines
     if blank(rendered.text):
         return PreviewResult("The text is empty.", False, notes=notes)

@@ -30,6 +30,7 @@ from config_admin.validation.stored_columns import control_plane
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.conditions.rows import parse_condition
+from convengine.engine.text.several_texts import OR, split_texts
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ToolGroup
 from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE
@@ -181,11 +182,13 @@ def _say(name: str, flow: Document) -> str:
 
 def _write_confirmation(question: str, flow: Document) -> str:
     """The question for a yes or no, after all values unless it says itself where they stand."""
-    return question if "{{" in question else f"{_say('check_values', flow)} {question}"
+    check = _say("check_values", flow)
+    return OR.join(text if "{{" in text else f"{check} {text}" for text in split_texts(question))
 
 
 def _read_confirmation(text: str, flow: Document) -> str:
-    return text.removeprefix(f"{_say('check_values', flow)} ")
+    check = _say("check_values", flow)
+    return OR.join(each.removeprefix(f"{check} ") for each in split_texts(text))
 
 
 def _read_refusal(value: str, _: Document) -> Values:

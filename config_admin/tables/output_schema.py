@@ -1,6 +1,7 @@
 """`ce_output_schema`: the fields to collect for an intent and state."""
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from django.db import models
@@ -12,6 +13,7 @@ from config_admin.validation import common, programs, relations
 from config_admin.validation.columns import ColumnProblem, NaturalKey, Reference, declare_column
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json, sort_properties
+from convengine.engine.forms.asking import ASK, ASK_AGAIN, DONE, INVALID
 from convengine.engine.forms.composed_schemas import find_broken_reference, write_out
 from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.prompts.select import find_capabilities
@@ -24,6 +26,7 @@ from convengine.engine.turn.enums import PromptUse, SchemaType
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.scope import ANY, UNKNOWN
+from convengine.engine.turn.translations import list_schema_texts
 from convengine.engine.understanding.field import BUILT_IN_KINDS, read_kind_name
 from convengine.json_value import Json
 
@@ -95,6 +98,8 @@ def _sort(properties: _Properties) -> _Properties:
 Schema = Draft[rows.OutputSchema]
 #: Names that no field may have; rules write `pending_slot`, but no form may.
 RESERVED = ENGINE_BRANCHES | RESERVED_FACTS | {"pending_slot", "pendingSlot"}
+#: Texts of a field that are templates.
+_TEMPLATES = tuple(f"/{key}" for key in (ASK, ASK_AGAIN, INVALID, DONE))
 #: Names that were reserved later: a stored form may keep such a field.
 RESERVED_LATER = frozenset({CLOCK, "dialogue"})
 
@@ -125,6 +130,16 @@ def _check_shape(draft: Schema) -> Iterator[Finding]:
         for text in (part.get("pattern"), *(extractors if isinstance(extractors, list) else (extractors,))):
             if isinstance(text, str):
                 yield from programs.check_regex(draft, "json_schema", text)
+
+
+def _check_texts(draft: Schema) -> Iterator[Finding]:
+    """New texts that are broken templates. A stored one is left, and the built-in question is asked."""
+    stored = draft.snapshot.row(rows.OutputSchema, draft.row.pk)
+    known = dict(list_schema_texts(as_json(stored.json_schema))) if stored else {}
+    for at, text in list_schema_texts(as_json(draft.row.json_schema)):
+        if at.endswith(_TEMPLATES) and known.get(at) != text:
+            findings = programs.check_template(draft, "json_schema", text, intent=ANY)
+            yield from (replace(each, message=f"{at}: {each.message}") for each in findings if each.is_error)
 
 
 def check_json_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding]:
@@ -245,7 +260,7 @@ class CeOutputSchema(SpokenRow, ScopedRow):
 
     save_checks = SaveChecks(
         form=(_check_shape,),
-        change=(_check_reserved_names,),
+        change=(_check_reserved_names, _check_texts),
         fit=(
             _check_kinds,
             _check_prompt,

@@ -15,6 +15,7 @@ from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json
 from config_admin.validation.translations import COLUMN, describe_place
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.several_texts import split_texts
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 from convengine.engine.turn.scope import UNKNOWN, scope_key
@@ -58,7 +59,10 @@ def is_json_template(text: str) -> bool:
 
     Blocks may build anything, and an invalid template is reported elsewhere.
     """
-    plain = to_jinja(text)
+    return all(map(_is_json_text, split_texts(to_jinja(text))))
+
+
+def _is_json_text(plain: str) -> bool:
     if "{%" in plain:
         return True
     try:

@@ -115,6 +115,8 @@ def _report_unexpected(expected: str, word: str) -> TemplateFault:
 
 
 def _report_unknown_tag(word: str) -> TemplateFault:
+    if word == "or":
+        return TemplateFault("{% or %} needs a line of its own", word)
     opener = word.removeprefix("end")
     if opener != word and opener in _BLOCKS:
         return TemplateFault(f"{{% {word} %}} closes nothing", word, f" {{% {opener} … %}} is missing before it.")
@@ -174,7 +176,7 @@ def _find_fault(beginning: str, tags: Iterable[_Tag]) -> TemplateFault | None:
     """The fault of a beginning of a template with these tags, once its open blocks are closed. None if it is valid."""
     open_tags = _list_open_tags(tag for tag in tags if tag.end <= len(beginning))
     try:
-        render.check_template(beginning + "".join(f"{{% end{tag.word} %}}" for tag in reversed(open_tags)))
+        render.check_template(beginning + "\n" + "".join(f"{{% end{tag.word} %}}" for tag in reversed(open_tags)))
     except render.TemplateError as error:
         return _read_reason(error.reason)
     return None

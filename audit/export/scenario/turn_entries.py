@@ -1,6 +1,7 @@
 """Saved turns in the scenario format."""
 
 from collections import Counter
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 
 from audit.export.scenario.configuration import export_edits
@@ -9,6 +10,7 @@ from convengine.engine.turn.conversation import PLAIN_CHANNEL
 from convengine.engine.turn.enums import TurnStatus
 from convengine.engine.turn.params import APPROVAL_KEYS
 from convengine.engine.turn.scope import UNKNOWN
+from convengine.engine.turn.stages import TEXT_CHOSEN
 from convengine.json_value import Json
 from convengine.play.scenario import BEGINNING
 from convengine.play.seen_turn import PortCall, SeenTurn, scenario_purpose
@@ -94,7 +96,7 @@ def _build_expectations(recorded_turn: RecordedTurn) -> Entry:
     expectations: Entry = {}
     if record.status in (TurnStatus.OK.value, TurnStatus.BLOCKED.value):
         expectations["intent"], expectations["state"] = record.intent_code, record.state_code
-        expectations["response"] = export_expected_response(record.assistant_output)
+        expectations["response"] = export_expected_response(record.assistant_output, recorded_turn.stages)
     else:
         known = next((failure for failure in list_turn_failures() if failure.code == record.error_code), None)
         expectations["error"] = {"code": record.error_code}
@@ -109,9 +111,11 @@ def _build_expectations(recorded_turn: RecordedTurn) -> Entry:
     return expectations
 
 
-def export_expected_response(payload: Json) -> Entry:
-    """The expectation of an answer, from its stored form."""
+def export_expected_response(payload: Json, stages: Collection[str]) -> Entry:
+    """The expectation of an answer, from its stored form; its words if each conversation gets them."""
     kind = payload.get("type") if isinstance(payload, dict) and payload.keys() == {"type", "value"} else None
+    if TEXT_CHOSEN in stages:
+        return {"type": "TEXT" if kind == "TEXT" else "JSON"}
     if kind in ("TEXT", "JSON_TEXT"):
         return {"type": kind.removesuffix("_TEXT"), "equals": payload["value"]}
     return {"type": "JSON", "json": {"$": {"equals": payload}}}

@@ -7,7 +7,7 @@ from typing import Any
 
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
 from config_admin.contrib.come_over.project import Project
-from config_admin.contrib.come_over.texts import list_buttons, name_field, name_title, write_text
+from config_admin.contrib.come_over.texts import list_buttons, name_field, name_title, write_in_sequence, write_text
 from config_admin.flows.document import Values
 from config_admin.flows.examples import derive_pattern
 from convengine.engine.rules.patterns import PatternError, compile_pattern
@@ -219,7 +219,7 @@ class Fields:
         """Put a text before the first question, but not where it is asked again."""
         first, question = self.fields[0], self.fields[0].get("question", "")
         if text:
-            first["question"] = f"{text}\n\n{question}".strip()
+            first["question"] = write_in_sequence([text, question], asks=True)
         if text and question:
             first["again"] = question
 

@@ -17,11 +17,12 @@ from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, fi
 from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.scenarios import write_scenario
-from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
+from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_in_sequence, write_text
 from config_admin.flows.document import FlowKind, FlowRefused, Values
 from config_admin.flows.mapping import COLLECT, DONE, write_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
+from convengine.engine.text.several_texts import OR, split_texts
 from convengine.engine.turn import rows
 from convengine.engine.turn.scope import ANY, IDLE, NOT_UNDERSTOOD
 from convengine.engine.understanding.language import DEFAULT, find_language, list_languages
@@ -173,9 +174,11 @@ class _Planner:
 
     def _answer_not_understood(self, text: str) -> None:
         """In a form, its question comes instead."""
-        text = f"{{% if question %}}{{{{ question }}}}{{% else %}}{text}{{% endif %}}"
         if rows.Response.table not in self.result.tables:
-            self._add_text(ANY, NOT_UNDERSTOOD, text, "nobody understood")
+            texts = (
+                f"{{% if question %}}{{{{ question }}}}{{% else %}}{each}{{% endif %}}" for each in split_texts(text)
+            )
+            self._add_text(ANY, NOT_UNDERSTOOD, OR.join(texts), "nobody understood")
 
     def _add_text(self, code: str, state: str, text: str, description: str) -> None:
         self.result.tables.setdefault(rows.Response.table, []).append({
@@ -267,7 +270,7 @@ class _Planner:
         texts = [write_text(self._project.responses.get(name, ()), fields) for name in names]
         self._responses.update(names)
         losses = [*missing, *(loss for text in texts for loss in text.losses)]
-        return "\n\n".join(text.template for text in texts if text.template), losses
+        return write_in_sequence([text.template for text in texts]), losses
 
     # --- everything else ----------------------------------------------------------------------------------------
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from config_admin.tables.output_schema import RESERVED
+from convengine.engine.text.several_texts import OR, split_texts
 from convengine.files import Unreadable
 from convengine.files.json_text import read_json
 
@@ -33,24 +34,50 @@ class Text:
 
 
 def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str], *, asks: bool = False) -> Text:
-    """The text of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
-    first = min(variations, key=lambda each: (not each.get("text"), not _CONDITIONS.isdisjoint(each)), default={})
-    text = str(first.get("text", "")).strip()
-    names = {slot: fields.get(slot) or f"context.{name_field(slot)}" for slot in SLOT.findall(text)}
-    unset = [slot for slot in names if slot not in fields]
-    rich = [part for part in _RICH_PARTS if any(part in each for each in variations)]
-    losses = {
-        f"the first of {len(variations)} variations": len(variations) > 1,
-        f"without {', '.join(rich)}": rich,
-        "without buttons: users type": first.get("buttons") and not asks,
-        f"its text reads {', '.join(unset)}, which code has to set": unset,
-    }
-    escaped = _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', text)
-    template = SLOT.sub(lambda slot: f"{{{{ {names[slot[1]]} }}}}", escaped)
-    most = _LONGEST_QUESTION if asks else _LONGEST_ANSWER
+    """The texts of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
+    chosen, most = _choose_variations(variations, asks), _LONGEST_QUESTION if asks else _LONGEST_ANSWER
+    slots = dict.fromkeys(slot for each in chosen for slot in SLOT.findall(each["text"]))
+    unset = [slot for slot in slots if slot not in fields]
+    texts = _limit_length([_write_template(each["text"].strip(), fields) for each in chosen], most)
+    template = OR.join(texts)
     if len(template) > most:
         return Text("", losses=[f"its text has more than {most} characters"])
+    rich = [part for part in _RICH_PARTS if any(part in each for each in variations)]
+    losses = {
+        f"{len(texts)} of {len(variations)} variations": 0 < len(texts) < len(variations),
+        f"without {', '.join(rich)}": rich,
+        "without buttons: users type": any(each.get("buttons") for each in chosen) and not asks,
+        f"its text reads {', '.join(unset)}, which code has to set": unset,
+    }
     return Text(template, unset, [loss for loss, holds in losses.items() if holds])
+
+
+def _choose_variations(variations: Sequence[Mapping[str, Any]], asks: bool) -> Sequence[Mapping[str, Any]]:
+    """Those with a text that always hold, else the first with a text. The choices of a question are those of each."""
+    written = [each for each in variations if each.get("text", "").strip()]
+    chosen = [each for each in written if _CONDITIONS.isdisjoint(each)] or written[:1]
+    buttons = [each["buttons"] for each in chosen if each.get("buttons")]
+    return chosen[:1] if asks and any(each != buttons[0] for each in buttons) else chosen
+
+
+def _write_template(text: str, fields: Mapping[str, str]) -> str:
+    escaped = _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', text)
+    return SLOT.sub(lambda slot: f"{{{{ {fields.get(slot[1]) or f'context.{name_field(slot[1])}'} }}}}", escaped)
+
+
+def write_in_sequence(templates: Sequence[str], *, asks: bool = False) -> str:
+    """A template that says others one after the other. Each of their texts is in one of its texts, if they fit."""
+    parts = [split_texts(template) for template in templates if template]
+    count = max(map(len, parts), default=0)
+    texts = ["\n\n".join(part[number % len(part)] for part in parts) for number in range(count)]
+    return OR.join(_limit_length(texts, _LONGEST_QUESTION if asks else _LONGEST_ANSWER))
+
+
+def _limit_length(texts: Sequence[str], most: int) -> Sequence[str]:
+    """The first texts that fit into one template; at least the first one."""
+    while len(texts) > 1 and len(OR.join(texts)) > most:
+        texts = texts[:-1]
+    return texts
 
 
 def list_buttons(variations: Sequence[Mapping[str, Any]]) -> dict[str, str]:

@@ -16,6 +16,7 @@ from convengine.engine.errors import ResponseMappingNotFound
 from convengine.engine.rules.choice import choose_response
 from convengine.engine.steps.intents.settings import RESET_INTENT_CODES
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.several_texts import split_texts
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import RuleAction, read_phase
 from convengine.engine.turn.rows import Row
@@ -207,4 +208,5 @@ def _has_exit(survey: Survey, intent: str, state: str) -> bool:
     if any((code(rule.action), code(rule.action_value)) != (RuleAction.SET_STATE, state) for rule in rules):
         return True
     answers = relations.find_rows_sharing_scope(survey.snapshot, rows.Response, intent, state)
-    return any(blank(answer.exact_text) or "{%" in (answer.exact_text or "") for answer in answers)
+    texts = (text for answer in answers for text in split_texts(answer.exact_text or ""))
+    return any(blank(text) or "{%" in text for text in texts)

@@ -16,6 +16,7 @@ from convengine.engine.forms.session_form import (
 from convengine.engine.forms.settings import BARE_ANSWER, COUNTRY
 from convengine.engine.forms.stages import FINDER_ERROR, MESSAGE_UNDERSTOOD
 from convengine.engine.text.compare import code
+from convengine.engine.text.several_texts import split_texts
 from convengine.engine.turn import rows
 from convengine.engine.turn.codec import to_plain
 from convengine.engine.turn.dialogue_state import DialogueState
@@ -348,7 +349,8 @@ def make_fields(form: Form) -> tuple[FormField, ...]:
     """The fields of a form that messages are read into, in the order in which it asks."""
     fields = []
     for field in _list_readable(form):
-        question = frozenset(word for text in field.texts("x-ask") for word in fold_label(text))
+        questions = [text for template in field.texts("x-ask") for text in split_texts(template)]
+        question = frozenset(word for text in questions for word in fold_label(text))
         labels = list_labels([" ".join(label) for label in field.labels])
         fields.append(FormField(field.spec, field.required, labels, question))
     return tuple(fields)

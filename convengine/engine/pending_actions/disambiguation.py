@@ -26,6 +26,7 @@ from convengine.engine.pending_actions.stages import (
     DISAMBIGUATION_REQUIRED,
     PENDING_ACTION_LIFECYCLE,
 )
+from convengine.engine.prompts.chosen_text import choose_text
 from convengine.engine.prompts.fill import ask_for_text
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
@@ -151,7 +152,7 @@ def _build_question(
         return text, "LLM"
     variables = build_variables(session, turn, **names)
     texts = (read_text_setting(session, turn, QUESTION_TEMPLATE), QUESTION_TEMPLATE.default)
-    rendered = (render_lenient(template, variables).text for template in texts)
+    rendered = (render_lenient(choose_text(session, turn, template), variables).text for template in texts)
     return next(text for text in rendered if not blank(text)), "TEMPLATE"
 
 

@@ -8,6 +8,8 @@ from convengine.engine.errors import PromptRenderFailed, UnresolvedPromptVariabl
 from convengine.engine.prompts.compile import TemplateError, compile_template
 from convengine.engine.prompts.sandbox import GLOBALS
 from convengine.engine.prompts.values import KEY, MAX_OUTPUT, RenderLimit, Work, to_text
+from convengine.engine.text.compare import blank
+from convengine.engine.text.several_texts import OR_LINE, select_text, split_texts
 from convengine.engine.text.wording import drop_second_stop
 from convengine.json_value import Json
 
@@ -36,8 +38,19 @@ def has_expressions(text: str) -> bool:
 
 def check_template(text: str) -> None:
     """Check a template. Raises TemplateError with a reason and a position."""
-    if has_expressions(text):
-        compile_template(text)
+    if not has_expressions(text):
+        return
+    texts, lines = split_texts(text), [match.start() + 1 for match in OR_LINE.finditer(text)]
+    # As a whole, so that a fault has its position in the template.
+    compile_template(OR_LINE.sub(" ", text) if lines else text)
+    for number, (each, position) in enumerate(zip(texts, [*lines, *lines[-1:]], strict=False), 1):
+        if blank(each):
+            raise TemplateError(f"text {number} is empty: write it, or remove a line {{% or %}}", position)
+        try:
+            compile_template(each)
+        except TemplateError:
+            reason = "a block begins before {% or %} and ends after it: each text needs the whole block"
+            raise TemplateError(reason, position) from None
 
 
 def list_names(text: str) -> frozenset[str]:
@@ -48,7 +61,7 @@ def list_names(text: str) -> frozenset[str]:
     if not has_expressions(text):
         return frozenset()
     try:
-        return compile_template(text).names
+        return frozenset().union(*(compile_template(each).names for each in split_texts(text)))
     except TemplateError:
         return frozenset()
 
@@ -58,10 +71,12 @@ def render_lenient(
 ) -> RenderedText:
     """The text of an EXACT answer or a progress text. A name without a value prints nothing. Never raises.
 
-    `truth`: the words for true and false in a sentence for people. There no full stop follows that of a value.
+    Of several texts, the conversation gets one. `truth`: the words for true and false in a sentence for people. There
+    no full stop follows that of a value.
     """
     if not has_expressions(text):
         return RenderedText(text)
+    text = select_text(text, str(variables.get("conversationId")))
     work, pieces, size = Work(truth), list[str](), 0
     try:
         template = compile_template(text).template

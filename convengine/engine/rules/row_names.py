@@ -7,6 +7,7 @@ from typing import Any
 from convengine.engine.rules.pattern_examples import describe_examples
 from convengine.engine.rules.sentence import describe_rule, describe_scope
 from convengine.engine.text.compare import blank, code, shorten_line
+from convengine.engine.text.several_texts import split_texts
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import (
     ClassifierType,
@@ -65,8 +66,8 @@ def _name_setting(row: Any) -> str:
 
 
 def strip_statements(template: str | None) -> str:
-    """The text of a template without its statements, so that a name starts with what users read."""
-    text = template or ""
+    """The first text of a template without its statements, so that a name starts with what users read."""
+    text = split_texts(template or "")[0]
     return _STATEMENTS.sub(" ", text).strip() or text
 
 

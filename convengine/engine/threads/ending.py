@@ -1,6 +1,7 @@
 """The lifecycle at the end of a turn, and the text when a session ends."""
 
 from convengine.engine.forms.asking import read_text_setting
+from convengine.engine.prompts.chosen_text import choose_text
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.select import find_interaction
 from convengine.engine.prompts.variables import build_variables
@@ -53,9 +54,8 @@ def choose_edge_reply(session: Session, turn: Turn) -> ReplyOverride | None:
     ran = session.action.pending_action_result in ("EXECUTED", "FAILED")
     if text is None or ran or any(hop.cause in _TELLING for hop in session.transitions):
         return None
-    return ReplyOverride(
-        render_lenient(read_text_setting(session, turn, text), build_variables(session, turn)).text, SOURCE
-    )
+    template = choose_text(session, turn, read_text_setting(session, turn, text))
+    return ReplyOverride(render_lenient(template, build_variables(session, turn)).text, SOURCE)
 
 
 def apply_end_of_turn(session: Session, turn: Turn) -> Session:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.forms.user_answer import says_only
+from convengine.engine.prompts.chosen_text import choose_text
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.threads import settings as catalogue
@@ -94,7 +95,7 @@ def _build_offer(session: Session, turn: Turn) -> str:
     text, detail = read_text_setting(session, turn, _TEXTS[stood["lifecycle"]]), stood["detail"]
     summary = detail.get("summary") or session.context_summary
     about = {"question": detail.get("question") or stood["said"], "summary": summary}
-    return render_lenient(text, build_variables(session, turn, **about)).text
+    return render_lenient(choose_text(session, turn, text), build_variables(session, turn, **about)).text
 
 
 def _restore_lifecycle(session: Session, turn: Turn) -> Session:

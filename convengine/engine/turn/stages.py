@@ -123,6 +123,16 @@ PROMPT_RENDERING = declare_stage(
     "A prompt as it was filled in, with the names that it used.",
     keys="rendered_template promptVars",
 )
+TEXT_CHOSEN = declare_stage(
+    "TEXT_CHOSEN",
+    Family.RESPONSE,
+    "One of several texts of a template was chosen by lot. The conversation always gets the same one.",
+    keys="number count table row field",
+    sentences=(
+        SentenceTemplate("Chose text {number} of {count} of {row:row ce_response}.", {"table": "ce_response"}),
+        SentenceTemplate("Chose text {number} of {count}[ for the field {field:field}]."),
+    ),
+)
 TEMPLATE_VALUE_EMPTY = declare_stage(
     "TEMPLATE_VALUE_EMPTY",
     Family.RESPONSE,

@@ -81,12 +81,14 @@ def test_the_bot_asks_confirms_and_answers(moved: None) -> None:
         ("yes", "CONFIRM", "A double kayak for 3, shall I book it?"),
         ("yes", "DONE", "Your double kayak waits at the North shore."),
         ("may I bring my dog", "IDLE", "Dogs may come along in a canoe."),
-        ("ahoy", "IDLE", "Ahoy! This is Kingfisher Kayaks."),
+        # One of two texts.
+        ("ahoy", "IDLE", "Kingfisher Kayaks."),
         ("no", "NO", "Only people who can swim 50 metres may paddle."),
         ("put me through to a colleague", "HAND_OVER", "I am calling somebody from the boathouse."),
     ):
         said = caller.say(message)
-        assert (said["state"], said["payload"]["value"].partition("\n")[0]) == (state, answer), message
+        assert said["state"] == state, message
+        assert said["payload"]["value"].partition("\n")[0].endswith(answer), message
 
 
 def test_the_test_stories_are_played_here(moved: None, tmp_path: Path) -> None:

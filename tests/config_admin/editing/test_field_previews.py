@@ -53,6 +53,13 @@ def test_a_condition_holds_or_not(row: Any, column: str, text: str, expected: bo
     assert (outcome.holds, outcome.failed) == (expected, False)
 
 
+def test_one_of_several_texts_is_shown() -> None:
+    outcome = try_field(make_response("Hello.\n{% or %}\nHi."), "exact_text", "hi")
+
+    number = ["Hello.", "Hi."].index(outcome.text) + 1
+    assert outcome.notes[0] == f"Text {number} of 2."
+
+
 @pytest.mark.parametrize(
     ("row", "column", "headline"),
     [

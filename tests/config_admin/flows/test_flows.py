@@ -11,8 +11,10 @@ from django.core.management import CommandError, call_command
 from config_admin import models as m
 from config_admin.flows.document import FlowRefused, check_flow, get_flow_schema
 from config_admin.flows.mapping import write_rows
+from config_admin.flows.reading import export_flow
 from config_admin.releases.change_set import change_set
 from config_admin.transfer.apply_import import add_rows
+from convengine.engine.text.several_texts import OR
 from tests.api import Caller
 
 pytestmark = pytest.mark.django_db
@@ -79,6 +81,16 @@ def test_a_question_in_between_is_answered_and_the_flow_goes_on() -> None:
         ("book a table", "COLLECT", "What is your name?"),
     )  # fmt: skip
     assert get_answer(caller, "let me talk to a person")[1] == "Wait."
+
+
+def test_each_text_of_a_confirmation_says_the_values() -> None:
+    confirmation = OR.join(["Is it right?", "Shall {{ name }} come?"])
+    caller = make_caller("collect", fields=FIELDS[:1], confirmation=confirmation)
+    get_answer(caller, "book a table")
+
+    answers = ("Please check: Name: John Smith. Is it right?", "Shall John Smith come?")
+    assert get_answer(caller, "John Smith")[1] in answers
+    assert export_flow("BOOKING")["confirmation"] == confirmation  # type: ignore[index]
 
 
 def test_somebody_takes_over_and_the_caller_is_told() -> None:

@@ -72,6 +72,17 @@ def test_what_is_required_is_declared_at_every_depth() -> None:
     ]
 
 
+def test_texts_of_fields_are_valid_templates() -> None:
+    schema = of(day={"type": "string", "x-ask": "When?\n{% or %}\n", "x-done": "{{ day }}"})
+    assert list_messages(replace(SCHEMA, json_schema=schema)) == [
+        (
+            "TEMPLATE_INVALID",
+            "day/x-ask: This template is not valid. Line 2, column 1: text 2 is empty: write it, or remove a line "
+            "{% or %}.",
+        )
+    ]
+
+
 def test_references_lead_somewhere() -> None:
     schema = {**of(city={"$ref": "#/$defs/city"}, town={"$ref": "#/$defs/town"}), "$defs": {"city": {"type": "string"}}}
     ((code, message),) = list_messages(replace(SCHEMA, json_schema=schema))

@@ -23,7 +23,7 @@ def test_format_and_type_are_of_the_list(change: dict[str, Any]) -> None:
     assert codes(replace(CANCELLED, **change)) == ["CHOICE_UNKNOWN"]
 
 
-@pytest.mark.parametrize("text", ["Done.", '{"a": {{orderNumber}}', "[1,]"])
+@pytest.mark.parametrize("text", ["Done.", '{"a": {{orderNumber}}', "[1,]", "[1]\n{% or %}\n[1,]"])
 def test_a_json_answer_is_json_once_filled_in(text: str) -> None:
     assert (
         "SHAPE_INVALID",
@@ -38,6 +38,7 @@ def test_a_json_answer_is_json_once_filled_in(text: str) -> None:
         "{{context}}",
         "[{% for field in missing_fields %}1{% endfor %}]",
         '{"#": "{{ state }}"}',
+        "[1]\n{% or %}\n[{{turnNo}}]",
         '{# the turn #}{"n": {{turnNo}}{# its number #}}',
     ],
 )

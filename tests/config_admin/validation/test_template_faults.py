@@ -38,6 +38,15 @@ from convengine.engine.prompts import render
         ("{{ '}}' }}\n{{ x|uper }}", "Line 2, column 6: there is no filter uper. Did you mean upper?"),
         ("{% if x %}\r\n{{ f(1) }}\r\n{% endif %}", "Line 2, column 4: there is no function f."),
         ("{% if x -%}\n\n{{- f(1) }}{% endif %}", "Line 3, column 5: there is no function f."),
+        ("A\n{% or %}\nB {{ x|uper }}", "Line 3, column 8: there is no filter uper. Did you mean upper?"),
+        ("A {{ x|uper }}\n{% or %}", "Line 1, column 8: there is no filter uper. Did you mean upper?"),
+        ("{% or %}\nA", "Line 1, column 1: text 1 is empty: write it, or remove a line {% or %}."),
+        ("A\n{% or %}\n{{ x }}\n{% or %}", "Line 4, column 1: text 3 is empty: write it, or remove a line {% or %}."),
+        (
+            "{{ y }}\n{% if x %}\nA\n{% or %}\nB\n{% endif %}",
+            "Line 4, column 1: a block begins before {% or %} and ends after it: each text needs the whole block.",
+        ),
+        ("A {% or %} B", "Line 1, column 6: {% or %} needs a line of its own."),
         ("{% else %}", "Line 1, column 4: {% else %} is not expected here."),
     ],
 )

@@ -9,11 +9,13 @@ from convengine.engine.forms.session_form import find_known_schema
 from convengine.engine.forms.settings import RETURN_TEXT
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.pending_actions.record import LIVE, read_record, store_record
+from convengine.engine.prompts.chosen_text import choose_text
 from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.steps.responses.form_question import ask_next_field
 from convengine.engine.steps.responses.stages import DIGRESSION_ANSWERED
 from convengine.engine.text.compare import blank, code
+from convengine.engine.text.several_texts import select_text
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 from convengine.engine.turn.payload import Payload, TextPayload
@@ -68,7 +70,7 @@ def join_answers(payload: Payload, session: Session, turn: Turn) -> Payload:
     if not is_question_open(session, turn):
         return TextPayload(f"{answer.value}\n\n{question}")
     # The words that lead back to the open question: those of the setting, else of the language.
-    template, lead = turn.config(session, RETURN_TEXT), ""
+    template, lead = choose_text(session, turn, turn.config(session, RETURN_TEXT)), ""
     if template:
         lead = render_lenient(template, build_variables(session, turn, question=question)).text.strip()
     if not lead:
@@ -107,10 +109,12 @@ def _find_question(session: Session, turn: Turn, row: Response | None, before: D
         form = get_form(turn.snapshot, known)
         return write_change_question(list_filled_fields(form, session.context), find_form_language(session, turn, form))
     template = _read_template(row)
-    if session.form_question and (not template or "question" in _list_roots(template)):
+    text = select_text(template, session.conversation_id)
+    if session.form_question and (not text or "question" in _list_roots(text)):
         return session.form_question
-    if template:
-        return render_lenient(template, build_variables(session, turn)).text.strip()
+    if row and text:
+        choose_text(session, turn, template, table=row.table, row=row.response_id, field="exact_text")
+        return render_lenient(text, build_variables(session, turn)).text.strip()
     return session.form_question or str(session.lifecycle_detail.get("question") or "")
 
 

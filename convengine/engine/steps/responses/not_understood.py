@@ -14,6 +14,7 @@ from convengine.engine.forms.life import begins_something, find_ended_schema
 from convengine.engine.forms.settings import HAND_OVER_TEXT, MAX_MISSES
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.llm.faults import ModelFault
+from convengine.engine.prompts.chosen_text import choose_text
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.steps.responses.stages import HAND_OVER_OFFERED, NOT_UNDERSTOOD
@@ -162,7 +163,7 @@ def _refuses_question(session: Session, turn: Turn) -> bool:
 
 def write_hand_over(session: Session, turn: Turn, row: OutputSchema | None) -> str:
     """The text of a hand-over without a row of answers: the setting's, else the one of the language of the form."""
-    template = turn.config(session, HAND_OVER_TEXT)
+    template = choose_text(session, turn, turn.config(session, HAND_OVER_TEXT))
     text = render_lenient(template, build_variables(session, turn)).text if template else ""
     return text or str(_get_texts(session, turn, row)["hand_over"])
 

@@ -27,6 +27,7 @@ from convengine.engine.forms.offers import write_changes, write_offer
 from convengine.engine.forms.settings import ASK as ASK_MODE
 from convengine.engine.forms.settings import COUNTRY, ECHO
 from convengine.engine.forms.user_answer import leaves_question_open, says, says_only
+from convengine.engine.prompts.chosen_text import choose_text
 from convengine.engine.prompts.render import render_lenient
 from convengine.engine.prompts.variables import build_variables
 from convengine.engine.rules.actions.refuse_value import NOT_ALLOWED
@@ -252,7 +253,8 @@ class FormQuestion:
         template = (field or self.field).declared.get(key)
         if not isinstance(template, str) or not template.strip():
             return ""
-        return render_lenient(template, build_variables(self.session, self.turn, **self._names)).text.strip()
+        text = choose_text(self.session, self.turn, template, field=(field or self.field).path)
+        return render_lenient(text, build_variables(self.session, self.turn, **self._names)).text.strip()
 
     @cached_property
     def _names(self) -> Mapping[str, Json]:

@@ -13,6 +13,7 @@ from convengine.engine.clarification.stages import (
 from convengine.engine.errors import LlmNotConfigured, NoResponseConfigured
 from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.llm.ask import ModelQuestion, Stages, ask
+from convengine.engine.prompts.chosen_text import choose_text
 from convengine.engine.prompts.fill import fill_prompts
 from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
 from convengine.engine.prompts.select import choose_template, decide_template
@@ -145,8 +146,8 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
 
     A rendered text that is blank or failed is replaced by a fallback, and recorded.
     """
-    template = row.exact_text or ""
-    text = template
+    source: dict[str, Json] = {"table": row.table, "row": row.response_id, "field": "exact_text"}
+    template = text = choose_text(session, turn, row.exact_text or "", **source)
     if has_expressions(template):
         wanted = {name.partition(".")[0] for name in list_names(template)}
         is_text = row.output_format != "JSON"
@@ -157,14 +158,7 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
         rendered = render_lenient(template, variables, truth=truth)
         text = rendered.text
         if empty := [name for name in rendered.empty if name.partition(".")[0] not in OPTIONAL_NAMES]:
-            turn.audit(
-                session,
-                TEMPLATE_VALUE_EMPTY,
-                names=empty,
-                table=row.table,
-                row=row.response_id,
-                field="exact_text",
-            )
+            turn.audit(session, TEMPLATE_VALUE_EMPTY, names=empty, **source)
         if rendered.error or blank(text) or _lacks_result(session, (*rendered.empty, *rendered.missing)):
             text, used = _choose_fallback(session, turn)
             error = rendered.error

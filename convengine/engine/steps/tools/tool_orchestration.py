@@ -32,6 +32,7 @@ from convengine.engine.steps.tools.stages import (
     TOOL_ORCHESTRATION_RESULT,
 )
 from convengine.engine.text.compare import truthy
+from convengine.engine.text.several_texts import select_text
 from convengine.engine.tools.arguments import cap_result
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import RulePhase, ToolGroup, resolve_group
@@ -158,7 +159,7 @@ def _list_lacking(outcome: ToolOutcome, session: Session, turn: Turn) -> list[st
     intent, state = session.intent, session.state
     rules = turn.snapshot.in_scope(rows.Rule, intent, state)
     row = choose_response(turn.snapshot, intent, state).winner
-    text = (row.exact_text or "") if row is not None else ""
+    text = select_text(row.exact_text or "", session.conversation_id) if row is not None else ""
     names = {name for name in list_names(text) if name.startswith(_RESULT)}
     if not names or any("tool_" in f"{rule.match_pattern} {rule.match_target}" for rule in rules):
         return []

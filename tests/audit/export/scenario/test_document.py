@@ -47,6 +47,18 @@ def test_each_turn_is_played_on_its_release_in_this_process_and_stores_nothing(
     assert CeConversationHistory.objects.count() == before
 
 
+def test_an_answer_of_several_texts_is_expected_without_its_words(db: None) -> None:
+    create_help_desk()
+    set_fees("Ten.\n{% or %}\nIt is ten.")
+    caller = Caller()
+    caller.say("what fees are there")
+    conversation = CeConversation.objects.get(pk=caller.conversation_id)
+
+    [turn] = scenario_document.build_passing_scenario(conversation)["turns"]
+
+    assert turn["expect"]["response"] == {"type": "TEXT"}
+
+
 def test_a_turn_that_arrives_meanwhile_is_left_out(
     conversation: CeConversation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,15 @@
 """Responses become texts of ours, and say what they lose."""
 
-from config_admin.contrib.come_over.texts import list_buttons, name_code, name_field, name_title, write_text
+from typing import Any
+
+from config_admin.contrib.come_over.texts import (
+    list_buttons,
+    name_code,
+    name_field,
+    name_title,
+    write_in_sequence,
+    write_text,
+)
 
 
 def test_slots_become_templates() -> None:
@@ -12,20 +21,38 @@ def test_slots_become_templates() -> None:
     assert text.losses == ["its text reads river-side, price, which code has to set"]
 
 
-def test_the_first_plain_variation_counts() -> None:
-    variations = [
+def test_variations_that_always_hold_become_several_texts() -> None:
+    buttons = [{"title": "Hire", "payload": "/hire"}]
+    variations: list[dict[str, Any]] = [
         {"text": "Slack only", "channel": "slack"},
-        {"text": "Ahoy", "buttons": [{"title": "Hire", "payload": "/hire"}], "image": "a.png"},
+        {"text": "Ahoy {name}", "buttons": buttons, "image": "a.png"},
+        {"text": "Welcome"},
     ]
     text = write_text(variations, {})
-    assert text.template == "Ahoy"
-    assert text.losses == ["the first of 2 variations", "without image", "without buttons: users type"]
+    assert text.template == "Ahoy {{ context.name }}\n{% or %}\nWelcome"
+    assert text.losses == [
+        "2 of 3 variations", "without image", "without buttons: users type",
+        "its text reads name, which code has to set",
+    ]  # fmt: skip
+    assert write_text(variations[1:], {}, asks=True).losses[0] == "without image"
+    others = [*variations[1:], {"text": "Hi", "buttons": [{"title": "Return", "payload": "/return"}]}]
+    assert write_text(others, {}, asks=True).losses[0] == "1 of 3 variations"
+    assert write_text(variations[:1], {}).template == "Slack only"
     assert write_text([{"custom": {"a": "b"}}], {}).template == ""
 
 
 def test_texts_that_are_too_long_are_left_out() -> None:
     assert write_text([{"text": "a" * 1001}], {}, asks=True).losses == ["its text has more than 1000 characters"]
     assert write_text([{"text": "a" * 1001}], {}).losses == []
+    halves = write_text([{"text": "a" * 600}, {"text": "b" * 600}], {}, asks=True)
+    assert (halves.template, halves.losses) == ("a" * 600, ["1 of 2 variations"])
+
+
+def test_several_texts_are_said_one_after_the_other() -> None:
+    assert write_in_sequence(["a\n{% or %}\nb", "", "c\n{% or %}\nd\n{% or %}\ne"]) == (
+        "a\n\nc\n{% or %}\nb\n\nd\n{% or %}\na\n\ne"
+    )
+    assert write_in_sequence([]) == ""
 
 
 def test_buttons_give_values() -> None:

@@ -104,6 +104,13 @@ def test_the_words_between_are_a_setting(text: str, follows: str) -> None:
     assert get_text(ASKS, PARKING, make_config("Form/RETURN_TEXT", text)) == f"{ANSWER}\n\n{follows}"
 
 
+def test_the_question_follows_words_of_several_texts_that_lack_it() -> None:
+    words = make_config("Form/RETURN_TEXT", "{{ question }} please.\n{% or %}\nAnd now:")
+    texts = {get_text(ASKS, PARKING, words, conversation_id=str(number)) for number in range(8)}
+
+    assert texts == {f"{ANSWER}\n\nWho are you? please.", f"{ANSWER}\n\nAnd now: Who are you?"}
+
+
 def test_they_are_in_the_language_of_the_form() -> None:
     german = make_schema("LOAN", {"name": {"type": "string", "x-ask": "Wer?"}}, state_code="GATE")
     german.json_schema["x-locale"] = "de-DE"

@@ -54,6 +54,16 @@ def test_the_first_open_field_is_asked_for_and_remembered() -> None:
     assert session.context["dialogue"]["asked_field"] == "name"
 
 
+def test_a_question_may_have_several_texts() -> None:
+    form = make_schema("LOAN", {"name": {"type": "string", "x-ask": "Who?\n{% or %}\nYour name?"}}, state_code="GATE")
+    session, turn = run(ASKS, form=form)
+    choice = payload(turn, "TEXT_CHOSEN")
+
+    assert choice == {"number": choice["number"], "count": 2, "field": "name"}
+    assert session.payload == TextPayload(["Who?", "Your name?"][choice["number"] - 1])
+    assert "TEXT_CHOSEN" not in stages(run(ASKS)[1])
+
+
 def test_the_question_is_the_answer_of_a_collecting_state_without_one() -> None:
     assert get_answer() == TextPayload("Who are you?")
 
