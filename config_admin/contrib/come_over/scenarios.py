@@ -77,9 +77,9 @@ def _write_message(project: Project, turn: _Turn, open_form: str) -> LabelledMes
     """The message of a turn. One that only names its intent is the value that it sets in a form, or an example."""
     if turn.text:
         return read_marks(turn.text, project.synonyms, turn.intent, "")
-    asked = [value for slot in project.forms.get(open_form, ()) if isinstance(value := turn.slots.get(slot), str)]
+    answers = [value for slot in project.forms.get(open_form, ()) if isinstance(value := turn.slots.get(slot), str)]
     examples = project.examples.get(turn.intent) or [LabelledMessage("")]
-    return LabelledMessage(asked[0]) if asked else examples[0]
+    return LabelledMessage(answers[0]) if answers else examples[0]
 
 
 def _write_pattern(project: Project, action: str, known: Set[str]) -> str:
