@@ -38,3 +38,5 @@ def test_a_bot_comes_over_by_the_keyboard(ada: Visitor, tmp_path: Path, width: i
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name=f"From kayak_{scheme}").first).to_be_visible()
     expect(page.locator("#main")).to_contain_text("conversations do not use it yet")
+    page.get_by_role("complementary", name="Draft").get_by_role("button", name="Leave").press("Enter")
+    expect(page.locator("#main")).to_contain_text("You left the draft")

@@ -77,7 +77,9 @@ def test_an_archive_becomes_a_plan_then_a_draft_then_a_bot(somebody: Any, group:
     assert 'name="apply"' not in again.content.decode()
 
 
-def test_a_second_upload_changes_what_the_project_changed(ada: Client) -> None:
+def test_a_second_upload_changes_what_the_project_changed_also_where_changes_are_reviewed(ada: Client) -> None:
+    with change_set():
+        m.CeConfig.objects.create(config_type="Releases", config_key="MODE", config_value="REVIEWED")
     make_draft(ada, upload(ada, pack(FILES)), title="Boats")
     old, new = "Only people who can swim 50 metres may paddle.", "You must be able to swim."
     changed = FILES | {"domain.yml": FILES["domain.yml"].replace(old, new)}
