@@ -1,8 +1,5 @@
 """The page that exports and imports configuration."""
 
-import base64
-import binascii
-import zlib
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -10,7 +7,7 @@ from typing import Any, TypeGuard
 
 from django import forms
 from django.contrib import admin, messages
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
@@ -40,13 +37,13 @@ from config_admin.transfer.import_plan import Progress, ignore_progress
 from config_admin.transfer.import_progress import NDJSON, stream_lines
 from config_admin.transfer.import_report import list_sections
 from config_admin.transfer.row_by_row import limit_document, may_change_rows
+from config_admin.transfer.upload_form import UploadForm
 from config_admin.validation.labels import table_title
 from convengine.engine.text.whole_numbers import parse_whole_number
 from convengine.engine.turn.rows import ROW_TYPES
 from convengine.server.admin_site.missing_rights import require_right
 from convengine.server.admin_site.pages import SidebarEntry, page
 from convengine.server.admin_site.rights import IMPORT
-from convengine.server.deployment import conf
 
 #: The result of an import, or the reason why there is none.
 Outcome = ImportResult | str
@@ -61,14 +58,12 @@ _MODES = [
 ]
 
 
-class FileForm(forms.Form):
-    """Which file, and how to read it; on the way back from the page, the packed file."""
+class FileForm(UploadForm):
+    """Which file, and how to read it."""
 
-    file = forms.FileField(
-        label="File", required=False, widget=forms.FileInput(attrs={"accept": ".yaml,.yml,.json,.csv,.xlsx,.sql"})
-    )
-    name = forms.CharField(required=False)
-    packed = forms.CharField(required=False, strip=False)
+    file_missing = "Choose a file: a bundle (.yaml, .json), a table (.csv), a workbook (.xlsx), or seed SQL (.sql)."
+    too_large = "Split it by tables."
+
     mode = forms.ChoiceField(
         label="Matching rows", choices=_MODES, required=False, widget=forms.Select({"class": "ce-select"})
     )
@@ -84,28 +79,6 @@ class FileForm(forms.Form):
         label="Overwrite this configuration, including what was changed since the export of the file", required=False
     )
     rest = forms.BooleanField(label="Leave out rows with errors and import the rest", required=False)
-
-    def clean(self) -> dict[str, Any]:
-        """The file as bytes under `data`."""
-        cleaned: dict[str, Any] = super().clean() or {}
-        limit = conf.get("MAX_IMPORT_BYTES")
-        if sent := cleaned.get("file"):
-            cleaned["name"], cleaned["data"] = sent.name, sent.read(limit + 1)
-        elif cleaned.get("packed"):
-            try:
-                packed = base64.b64decode(cleaned["packed"], validate=True)
-                # At most one byte more than the limit.
-                cleaned["data"] = zlib.decompressobj().decompress(packed, limit + 1)
-            except (binascii.Error, ValueError, zlib.error):
-                raise ValidationError("The uploaded file is no longer available. Choose it again.") from None
-        elif "file" not in self.errors:
-            self.add_error(
-                "file",
-                "Choose a file: a bundle (.yaml, .json), a table (.csv), a workbook (.xlsx), or seed SQL (.sql).",
-            )
-        if len(cleaned.get("data", b"")) > limit:
-            self.add_error("file", f"The file is larger than {limit} bytes. Split it by tables.")
-        return cleaned
 
     def document(self) -> Document:
         """The rows of the file. Raises FileRefused."""
@@ -242,8 +215,7 @@ def _describe_outcome(request: HttpRequest, form: FileForm, outcome: Outcome) ->
         "lists": [
             (title, kind, lines[:SHOWN], max(len(lines) - SHOWN, 0)) for title, kind, lines in list_sections(plan)
         ],
-        "packed": base64.b64encode(zlib.compress(given["data"])).decode(),
-        "name": given["name"],
+        **form.pack(),
         "codes": {error.finding.code for error in plan.errors},
         "reason": reasons.read_reason(request) or f"Import of {given['name']}",
         "reason_missing": reasons.describe_missing_reason(request),

@@ -41,6 +41,7 @@ _SELDOM = frozenset(
         *("Forms", "State graph", "Policies", "Changed settings", "Prompt templates", "Progress texts", "Data sources"),
         *("Documents", "Collections", "Direct tool calls", "Database tools", "HTTP tools", "Planner prompts"),
         *("Import a document", "SQL guardrails", "Coverage of tests", "Test runs", "Compare releases", "Ledger"),
+        "Come over",
     }
 )
 #: Grouped by what users want to do, not by tables: first what analysts work with.

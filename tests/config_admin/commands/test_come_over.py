@@ -51,6 +51,13 @@ def test_the_plan_is_a_table_and_changes_nothing() -> None:
     assert (head.newest(), m.CeDraft.objects.count(), m.CeIntent.objects.count()) == (before, 0, 0)
 
 
+def test_the_report_is_the_plan_as_a_file(tmp_path: Path) -> None:
+    report = tmp_path / "plan.html"
+    come_over(KAYAK_HIRE, "--report", str(report))
+    assert "<h1>What becomes of kayak_hire</h1>" in report.read_text()
+    assert "Nothing was written" not in refuse(KAYAK_HIRE, "--report", str(tmp_path))
+
+
 def test_the_draft_is_one_release_without_an_error(moved: None) -> None:
     assert m.CeIntent.objects.count() == 7
     assert "0 errors" in run("config_check")

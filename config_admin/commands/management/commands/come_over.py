@@ -9,15 +9,17 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from config_admin.commands.authors import add_author_argument, read_author
-from config_admin.commands.named_draft import open_named_draft
+from config_admin.commands.authors import add_author_argument, read_author, require_rights
 from config_admin.contrib.come_over.files import read_files
+from config_admin.contrib.come_over.make_draft import get_default_title, make_draft, name_bot
 from config_admin.contrib.come_over.outcomes import Outcome
 from config_admin.contrib.come_over.plan import Plan, plan_project
-from config_admin.contrib.come_over.rasa import LAYOUT, read_project
+from config_admin.contrib.come_over.report import write_report
+from config_admin.contrib.come_over.systems import SYSTEMS
+from config_admin.drafts.named_draft import get_needed_right
 from config_admin.flows.document import FlowRefused, Values
-from config_admin.transfer.apply_import import ImportFailed, run_import
-from config_admin.transfer.document import Document, FileRefused, ImportMode, locate_rows
+from config_admin.transfer.apply_import import ImportFailed
+from config_admin.transfer.document import FileRefused
 from config_admin.transfer.import_report import describe_plan
 from convengine.play.loading import dump_yaml
 from convengine.server.admin_site.rights import IMPORT
@@ -34,7 +36,7 @@ class Command(ExactCommand):
     help = "Show what a Rasa project becomes here. With --apply, make a draft of it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("system", choices=["rasa"], help="Where the bot comes from: Rasa 2 or 3.")
+        parser.add_argument("system", choices=[*SYSTEMS], help="Where the bot comes from.")
         parser.add_argument("folder", type=Path, metavar="DIR", help="The folder with domain.yml and data.")
         parser.add_argument("--apply", action="store_true", help="Make a draft. Without it, nothing is changed.")
         parser.add_argument(
@@ -43,27 +45,29 @@ class Command(ExactCommand):
         parser.add_argument(
             "--tests", type=Path, metavar="DIR", help="Write the test stories as scenario files into this folder."
         )
+        parser.add_argument("--report", type=Path, metavar="FILE.html", help="Write the plan as one HTML file, too.")
         add_author_argument(parser, "The author of the draft")
 
-    def handle(self, *args: Any, folder: Path, apply: bool, **options: Any) -> None:
+    def handle(self, *args: Any, system: str, folder: Path, apply: bool, report: Path | None, **options: Any) -> None:
         """Read, print, and store. Raises CommandError for a project that cannot be read."""
-        author = read_author(options["author"], IMPORT)
+        author, source = read_author(options["author"], IMPORT), folder.resolve().name
+        title = options["draft"] or get_default_title(source)
         try:
-            plan = plan_project(read_project(folder.resolve().name, read_files(folder, LAYOUT)))
-            document = Document(locate_rows(plan.write_tables()), ImportMode.UPDATE)
+            plan = plan_project(SYSTEMS[system].read_project(source, read_files(folder, SYSTEMS[system].layout)))
+            if options["tests"]:
+                _write_scenarios(options["tests"], plan.scenarios)
+            if report:
+                report.write_text(write_report(name_bot(source), plan), encoding="utf-8")
+            require_rights(author, get_needed_right(title))
+            done = make_draft(plan, title, author, get_default_title(source), apply=apply)
         except FileRefused as refused:
             raise CommandError(f"{refused}\nNothing was written.") from None
         except FlowRefused as refused:
             raise CommandError("\n".join([f"{folder}:", *refused.problems, "Nothing was written."])) from None
-        reason = f"From {folder.resolve().name}"
-        title = options["draft"] or reason[:150]
-        try:
-            with open_named_draft(title, author, reason, writing=apply):
-                done = run_import(document, apply=apply, author=author, reason=reason)
         except ImportFailed as failed:
             raise CommandError(str(failed)) from None
-        if options["tests"]:
-            _write_scenarios(options["tests"], plan.scenarios)
+        except OSError as error:
+            raise CommandError(f"{error.filename} cannot be written: {error.strerror}.") from None
         for line in (*_describe(plan), *(describe_plan(done.plan) if done.plan.is_refused else ())):
             self.stdout.write(line)
         if done.plan.is_refused:
@@ -77,13 +81,9 @@ class Command(ExactCommand):
 
 
 def _write_scenarios(folder: Path, scenarios: Sequence[Values]) -> None:
-    """Write a file for each. Raises CommandError."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for scenario in scenarios:
-            (folder / f"{scenario['id']}.yaml").write_text(dump_yaml(scenario), encoding="utf-8")
-    except OSError as error:
-        raise CommandError(f"{folder} cannot be written: {error.strerror}.") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    for scenario in scenarios:
+        (folder / f"{scenario['id']}.yaml").write_text(dump_yaml(scenario), encoding="utf-8")
 
 
 def _describe(plan: Plan) -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.core.management.base import CommandError
 
-from config_admin.commands.authors import read_author
+from config_admin.commands.authors import read_author, require_rights
 from config_admin.commands.file_command import FileCommand
-from config_admin.commands.named_draft import open_named_draft
+from config_admin.drafts.named_draft import get_needed_right, open_named_draft
 from config_admin.releases.models import CeRelease
 from config_admin.transfer.apply_import import ImportFailed, ImportResult, run_import
 from config_admin.transfer.document import BaseRelease, FileRefused, ImportMode
@@ -85,6 +85,8 @@ class Command(FileCommand):
         except FileRefused as error:
             raise CommandError(str(error)) from None
         author, reason = read_author(options["author"], IMPORT), options["reason"] or f"Import of {file.name}"
+        if options["draft"]:
+            require_rights(author, get_needed_right(options["draft"]))
         try:
             with open_named_draft(options["draft"], author, reason, writing=apply):
                 progress = self._progress(json)

@@ -33,6 +33,7 @@ CALLS = {
     "CeAudit.what_if": "POST what-if",
     "CeAudit.what_if_cancel": "POST what-if/<str:what_if_id>/cancel",
     "CeConfig.effective": "POST config/import",
+    "CeDraft.come_over": "come_over",
     "CeDraft.discard": "DELETE config/drafts/<int:draft_id>",
     "CeDraft.cancel": "DELETE config/drafts/<int:draft_id>/schedule",
     "CeDraft.publish": "POST config/drafts/<int:draft_id>/publish",

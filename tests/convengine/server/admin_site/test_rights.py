@@ -98,6 +98,7 @@ OWN = {
     "config_admin_cetestcase_import": "config_admin.add_cetestcase",
     **{f"config_admin_cetestrun_{page}": "config_admin.run_test_case" for page in ("cancel", "again")},
     "config_admin_cetestrun_result": "config_admin.view_cetestrun",
+    "config_admin_cedraft_come_over": "config_admin.add_cedraft",
     "config_admin_cedraft_leave": "config_admin.view_cedraft",
     "config_admin_cedraft_publish": "config_admin.publish_draft",
     "config_admin_cedraft_review": "config_admin.review_draft",
