@@ -8,7 +8,14 @@ from typing import Any, NamedTuple
 
 from audit.record.task_errors import find_rule_role, is_task_undone
 from convengine.engine.forms.life import ClearCause, clears_on, is_final_state
-from convengine.engine.forms.stages import FIELDS_READ, FORM_CLEARED, FORM_LEFT, FORM_REFUSED
+from convengine.engine.forms.stages import (
+    FIELDS_READ,
+    FORM_CLEARED,
+    FORM_INTERRUPTED,
+    FORM_LEFT,
+    FORM_REFUSED,
+    FORM_RESUMED,
+)
 from convengine.engine.stages import base_name
 from convengine.engine.steps.conversation.stages import CONVERSATION_CREATED, CONVERSATION_LOADED
 from convengine.engine.steps.correction.stages import CORRECTION_STEP_CONFIRM_ACCEPT
@@ -26,7 +33,8 @@ from convengine.engine.turn.turn import Turn
 
 #: The stages that may hold the steps, the usual one first.
 FORM_STAGES = tuple(map(str, (FIELDS_READ, SCHEMA_STATUS, FORM_LEFT, FORM_GIVEN_UP, FORM_CLEARED, CONVERSATION_RESET)))
-_WANTED = frozenset({*FORM_STAGES, str(FORM_REFUSED), str(CORRECTION_STEP_CONFIRM_ACCEPT), str(PERSON_WANTED)})
+_OTHERS = (FORM_INTERRUPTED, FORM_REFUSED, FORM_RESUMED, CORRECTION_STEP_CONFIRM_ACCEPT, PERSON_WANTED)
+_WANTED = frozenset({*FORM_STAGES, *map(str, _OTHERS)})
 #: Their sessions are as stored.
 _LOADED = frozenset({str(CONVERSATION_CREATED), str(CONVERSATION_LOADED)})
 _SEPARATOR = "|"
@@ -86,7 +94,9 @@ def list_steps(turn: Turn) -> list[FormProgress]:
     if not events:
         return []
     loaded = next((event for event in turn.trail.events if event.stage in _LOADED), turn.trail.events[0])
-    form_turn = _FormTurn(turn, loaded.session, turn.trail.events[-1].session, events)
+    # What the answer asks after the way back to an interrupted form was asked before.
+    way_back = (event for event in events if event.stage == FORM_RESUMED and event.payload.get("state"))
+    form_turn = _FormTurn(turn, loaded.session, next(way_back, turn.trail.events[-1]).session, events)
     return list(dict.fromkeys(form_turn.iterate_steps()))
 
 
@@ -105,8 +115,8 @@ class _FormTurn:
 
     @property
     def is_started(self) -> bool:
-        """True if the form of the session after the turn is another one, or began again."""
-        is_open = self.after.last_schema == self.schema
+        """True if the form of the session after the turn is another one, or began again; not if it only goes on."""
+        is_open = self.after.last_schema == self.schema and FORM_RESUMED not in self.stages
         return is_open and (self.before.last_schema != self.schema or ClearCause.RESTART in self.causes)
 
     @property
@@ -170,6 +180,8 @@ class _FormTurn:
             return FormStep.GAVE_UP
         if is_with_person:
             return FormStep.HANDED_OVER
+        if FORM_INTERRUPTED in self.stages:
+            return None
         is_left = FORM_LEFT in self.stages or ClearCause.CANCEL in self.causes
         return FormStep.LEFT if is_left or self.before.last_schema not in (None, self.after.last_schema) else None
 

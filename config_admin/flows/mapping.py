@@ -165,6 +165,7 @@ FORM: Mapping[str, Column] = {
     "x-clear": ["DONE", "CANCEL", "RESTART"],
     "x-on-no": _choose("on_no"),
     "x-on-leave": _choose("on_leave"),
+    "x-resume": Part("resume", write=lambda resumes, _: resumes or None),
     "x-spoken": True,
     "x-ask-mode": _choose("ask_mode"),
     "x-locale": Part("locale"),

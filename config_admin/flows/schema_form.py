@@ -171,7 +171,7 @@ def read_values(schema: Schema, given: Mapping[str, Any]) -> Values:
         if _is_list_of_texts(declared):
             value = (split_lines if declared.get("x-lines") else split_words)(value or "")
         elif declared.get("type") == "boolean":
-            value = value != "no"
+            value = value != "no" if declared["default"] else value == "yes" or None
         elif isinstance(value, str):
             value = value.strip()
         if value not in ("", None, []):

@@ -221,10 +221,10 @@ class _Planner:
         losses += [] if written.confirmation else ["it asks for a yes at the end"]
         self._responses |= {slot.question_name for slot in slots}
         self._done |= {intent: [*continuation.responses, form], form: last_responses}
-        texts = {"confirmation": written.confirmation, "locale": self._locale}
+        parts = {"confirmation": written.confirmation, "locale": self._locale, "resume": True}
         flow = {
             "title": name_title(intent), "kind": FlowKind.collect.value, "fields": written.fields,
-            "answer": answer or self._texts["answer_collect"], **{key: text for key, text in texts.items() if text},
+            "answer": answer or self._texts["answer_collect"], **{key: part for key, part in parts.items() if part},
         }  # fmt: skip
         if added := self._add_flow(intent, "Flow", flow, losses):
             self._fields.setdefault(form, written)

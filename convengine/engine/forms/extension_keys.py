@@ -38,6 +38,7 @@ FORM_KEYS: Mapping[str, Json] = {
     ),
     "x-on-no": _describe(_one_of(*OnNo), "What a no to the confirmation does."),
     "x-on-leave": _describe(_one_of(*OnLeave), "What happens when the user wants to leave the form."),
+    "x-resume": _describe(_FLAG, "After another form that interrupted it, the bot goes back to the form."),
     "x-max-misses": _describe(
         {"type": "integer", "minimum": 1}, "How many answers may fail in a row before the form is given up."
     ),

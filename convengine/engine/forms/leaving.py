@@ -4,6 +4,7 @@ from enum import StrEnum
 
 from convengine.engine.forms.asking import find_form_language, get_texts
 from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.interrupted import may_interrupt
 from convengine.engine.forms.life import OnLeave, is_final_state, keep_for_person, leave_form, read_on_leave
 from convengine.engine.forms.message import find_open_schema, is_bare_answer, read_message, understand_message
 from convengine.engine.forms.session_form import find_asked_field
@@ -97,13 +98,16 @@ def find_doubtful_subject(session: Session, turn: Turn) -> str:
     return next(iter(intents)) if len(intents) == 1 and may_say(session, turn, MoveKind.PERSON) else ""
 
 
-def decide_on_leave(session: Session, turn: Turn, row: OutputSchema) -> LeaveDecision | None:
-    """Whether the form may be left at once, or only after a question. Returns None if it stays."""
+def decide_on_leave(session: Session, turn: Turn, row: OutputSchema, intent: str = "") -> LeaveDecision | None:
+    """Whether the form may be left at once, for `intent` if one follows, or only after a question.
+
+    Returns None if it stays.
+    """
     policy = read_on_leave(session, turn, row)
     if policy is OnLeave.STAY:
         return None
     refuses = session.routing.policy_decision == PolicyDecision.REJECT_PENDING_ACTION
-    asks = policy is OnLeave.ASK and not refuses
+    asks = policy is OnLeave.ASK and not refuses and not may_interrupt(session, turn, row, intent)
     has_values = get_form(turn.snapshot, row).status(session.context).has_any_value
     return LeaveDecision.ASK if asks and has_values else LeaveDecision.LEAVE
 
@@ -138,10 +142,10 @@ def ask_to_leave(session: Session, turn: Turn, intent: str = "") -> Session:
 def leave(session: Session, turn: Turn, intent: str = "") -> Session:
     """The session outside of its form; with an answer unless `intent` follows. Writes FORM_LEFT.
 
-    Returns the same session if there is no form to leave.
+    Returns the same session if there is no form to leave, or if `intent` only interrupts it.
     """
     row = find_left_schema(session, turn)
-    if row is None:
+    if row is None or may_interrupt(session, turn, row, intent):
         return session
     texts = get_texts(find_form_language(session, turn, _get_form(turn, row)))
     answers = {"answers": "LEAVE_QUESTION"} if DialogueState.of(session).leaving is not None else {}

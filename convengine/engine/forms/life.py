@@ -116,7 +116,7 @@ def find_most_misses(session: Session, turn: Turn, row: rows.OutputSchema) -> in
 
 def keep_for_person(session: Session, turn: Turn, row: rows.OutputSchema) -> Session:
     """The session whose context keeps the values that leave it with the form, for the person who takes over."""
-    listed = _list_cleared(session, row) if clears_on(row, ClearCause.CANCEL) else []
+    listed = list_cleared(session, row) if clears_on(row, ClearCause.CANCEL) else []
     values = {name: session.context[name] for name in listed if session.context[name] is not None}
     return session.with_context({HANDED_OVER_VALUES: values}) if values else session
 
@@ -139,7 +139,7 @@ def clear_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: Clea
     """
     if not clears_on(row, cause):
         return session
-    fields = _list_cleared(session, row)
+    fields = list_cleared(session, row)
     turn.audit(session, FORM_CLEARED, schemaId=row.schema_id, cause=cause.value, fields=fields)
     session = forget_question(session.without_context(*fields))
     if cause is ClearCause.DONE:
@@ -147,7 +147,7 @@ def clear_form(session: Session, turn: Turn, row: rows.OutputSchema, cause: Clea
     return clear_form_facts(session)
 
 
-def _list_cleared(session: Session, row: rows.OutputSchema) -> list[str]:
+def list_cleared(session: Session, row: rows.OutputSchema) -> list[str]:
     """The fields in the context that leave it with the form."""
     properties = row.json_schema.get("properties") if isinstance(row.json_schema, Mapping) else None
     return [
@@ -200,7 +200,7 @@ def find_ended_schema(session: Session, turn: Turn) -> rows.OutputSchema | None:
         return next((row for row in schemas if clears_on(row, ClearCause.CANCEL)), None)
     if not is_final_state(turn.snapshot, session.intent, session.state):
         return None
-    ended = (row for row in schemas if clears_on(row, ClearCause.DONE) and not _list_cleared(session, row))
+    ended = (row for row in schemas if clears_on(row, ClearCause.DONE) and not list_cleared(session, row))
     return next(ended, None)
 
 

@@ -89,6 +89,17 @@ RETURN_TEXT = declare(
     ),
     label="Text that returns to the open question",
 )
+RESUME_TEXT = declare(
+    FAMILY,
+    "RESUME_TEXT",
+    template(),
+    "",
+    (
+        "The text that goes back to a form which another one interrupted. {{ title }} is the name of its intent, and "
+        "{{ question }} its open question. If blank, a default text in the language of the form."
+    ),
+    label="Text that goes back to a form",
+)
 
 
 SCHEMA_FAMILY = "SchemaExtractionStep"

@@ -103,6 +103,25 @@ FORM_LEFT = declare_stage(
     keys="schemaId intent answers",
     sentences=(SentenceTemplate("The user left the form[ for {intent}][, in answer to {answers:phrase asked}]."),),
 )
+FORM_INTERRUPTED = declare_stage(
+    "FORM_INTERRUPTED",
+    Family.DATA,
+    "Another form interrupts the form, to which the bot goes back. `fields` are those whose values wait.",
+    steps="IntentResolutionStep",
+    keys="schemaId intent fields",
+    sentences=(SentenceTemplate("The form was interrupted for {intent}; the bot will go back to it."),),
+)
+FORM_RESUMED = declare_stage(
+    "FORM_RESUMED",
+    Family.DATA,
+    "An interrupted form goes on, because the bot goes back to its `state`, or because the user asked for it again.",
+    steps="IntentResolutionStep ResponseResolutionStep",
+    keys="schemaId intent fields state",
+    sentences=(
+        SentenceTemplate("The bot went back to {intent}, which had been interrupted, in the state {state}."),
+        SentenceTemplate("The user went back to {intent}, which had been interrupted."),
+    ),
+)
 FORM_REFUSED = declare_stage(
     "FORM_REFUSED",
     Family.DATA,

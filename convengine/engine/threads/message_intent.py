@@ -14,6 +14,7 @@ from convengine.engine.text.compare import code
 from convengine.engine.threads import settings as catalogue
 from convengine.engine.threads.lifecycle import AWAITING_USER, PENDING_COMPLETE, begin_new_task
 from convengine.engine.threads.stages import MESSAGE_INTENT_CLASSIFIED
+from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import DialogueAct, MessageIntent
 from convengine.engine.turn.owned_params import DialogueParams
 from convengine.engine.turn.scope import is_resolved
@@ -104,13 +105,14 @@ def _read_end_reply(session: Session, turn: Turn, act: Json) -> MessageIntent:
 
 
 def _changes_topic(session: Session) -> bool:
-    """True when a new request led to another intent, and no lock held."""
+    """True when a new request led to another intent, and no lock held. After an interruption, a form goes on here."""
     before, now = session.turn_start_intent, session.intent
     return (
         session.dialogue.dialogue_act == DialogueAct.NEW_REQUEST
         and session.intent_source is not None
         and not session.intent_locked
         and session.clarification is None
+        and not DialogueState.of(session).interrupted
         and is_resolved(before)
         and is_resolved(now)
         and code(before) != code(now)

@@ -39,6 +39,8 @@ class DialogueState:
     open_offers: Mapping[str, Json] = field(default_factory=dict)
     #: The fields whose values the last answer repeated, so that a "no" may mean them.
     echoed: tuple[str, ...] = ()
+    #: The forms that other forms interrupted, the last one last: the id of its schema, its state, and its values.
+    interrupted: tuple[Json, ...] = ()
     #: A person of the help desk has written since the hand-over.
     person_answers: bool = False
 
@@ -112,5 +114,6 @@ _READERS: Mapping[str, Callable[[Json], Any]] = {
     "offered": _read_values,
     "open_offers": _read_values,
     "echoed": lambda value: tuple(map(str, _read_list(value))),
+    "interrupted": _read_list,
     "person_answers": lambda value: value is True,
 }

@@ -88,6 +88,10 @@ RESPONSE_TRANSFORMED = declare_stage(
     sentences=(
         SentenceTemplate("Then the open question was added to the answer[: {after:end}].", {"kind": "DIGRESSION"}),
         SentenceTemplate(
+            "Then the question of the form that goes on was added to the answer[: {after:end}].",
+            {"kind": "FORM_RESUMED"},
+        ),
+        SentenceTemplate(
             "Then the answer was changed[ to {after:said}], because the answer begins a new session in place of an "
             "old one.",
             {"kind": "STALE"},

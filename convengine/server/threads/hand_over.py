@@ -79,7 +79,7 @@ def give_back(
 
     def end(session: Session, turn: Turn) -> Session:
         turn.audit(session, HANDED_BACK, author=author or None, fromIntent=session.intent, fromState=session.state)
-        session = update_dialogue(session.without_context(HANDED_OVER), person_answers=False)
+        session = update_dialogue(session.without_context(HANDED_OVER), person_answers=False, interrupted=())
         # A form that the person came into is left.
         session = forget_question(session).evolve(intent_locked=False, intent_lock_reason=None, clarification=None)
         return session.move_to(intent=UNKNOWN, state=UNKNOWN, cause="HANDED_BACK")

@@ -6,6 +6,8 @@ import pytest
 
 from audit.models import CeTurnIndex
 from audit.record.form_steps import FORM_STAGES, FormProgress, FormStep, encode_steps, split_steps
+from config_admin.models import CeOutputSchema
+from config_admin.releases.change_set import change_set
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.interfaces.configuration import configuration_files
 from convengine.server.sessions.models import CeConversation, CeConversationHistory
@@ -56,6 +58,19 @@ def test_a_form_ends_early() -> None:
         ["3/MISSED:frameNumber"],
         ["3/GAVE_UP:frameNumber"],
         [],
+    ]
+
+
+def test_a_form_goes_on_after_an_interruption() -> None:
+    configuration_files().import_file(BUNDLE)
+    with change_set(reason="it goes on"):
+        form = CeOutputSchema.objects.get(pk=2)
+        form.json_schema = {**form.json_schema, "x-resume": True, "x-on-leave": "LEAVE"}
+        form.save()
+    assert talk("rent a bicycle|3|I have a puncture|stop|tomorrow at 10am")[2:] == [
+        ["1/STARTED:", "1/ASKED:bicycle"],
+        ["1/LEFT:bicycle"],
+        ["2/GIVEN:start", "2/ASKED:duration"],
     ]
 
 

@@ -174,6 +174,7 @@ def test_a_flow_is_changed_in_one_release(ben: Client) -> None:
         "field-5-title": "Day",
         "field-5-ORDER": "1",
         "field-0-DELETE": "on",
+        "resume": "no",
     }
     shown = ben.post(flow_address(), sent_by(page, **changes)).content.decode()
 
@@ -184,6 +185,7 @@ def test_a_flow_is_changed_in_one_release(ben: Client) -> None:
     document = read()
     assert (newest().pk, newest().reason) == (release + 1, "shorter")
     assert (document["answer"], document["phrases"]) == ("See you.", ["a table please"])
+    assert "resume" not in document
     names = [(field["name"], field["title"]) for field in document["fields"]]
     assert names[:2] == [("choice", "Choice"), ("time", "Day")] or ("time", "Day") in names
     assert "text" not in dict(names)

@@ -62,6 +62,7 @@ ALLOWED = {
     "steps/intents/subject.py": PATTERN,
     "steps/interaction/step.py": STORED,
     "steps/policy/step.py": PATTERN,
+    "steps/responses/go_back.py": STORED,
     "steps/responses/not_understood.py": BLANK,
     "threads/message_intent.py": PATTERN,
     "threads/resume.py": PATTERN,

@@ -1,6 +1,7 @@
 """Move to the intent that was recognised: the state in which it begins, and the form that is left for it."""
 
 from convengine.engine.clarification import collision
+from convengine.engine.forms.interrupted import find_interrupted, interrupt_form, may_interrupt, restore_values
 from convengine.engine.forms.life import ClearCause, clear_form
 from convengine.engine.rules.apply import run_phase
 from convengine.engine.steps.intents.classifiers import begins_again, order_classifiers
@@ -9,7 +10,7 @@ from convengine.engine.turn import rows
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import RulePhase
 from convengine.engine.turn.owned_params import RoutingParams
-from convengine.engine.turn.scope import ANY, IDLE, is_resolved
+from convengine.engine.turn.scope import ANY, IDLE, UNKNOWN, is_resolved
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.turn.turn import Turn
@@ -37,8 +38,12 @@ def enter_intent(
 
     `source`: what recognised the intent. `state`: None to keep the state.
     """
-    moved = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION")
     row = turn.snapshot.row(rows.OutputSchema, DialogueState.of(session).last_schema)
+    if row is not None and code(row.intent_code) != code(intent) and may_interrupt(session, turn, row, code(intent)):
+        session, row, state = interrupt_form(session, turn, row, code(intent)), None, state or UNKNOWN
+    moved = session.move_to(intent=intent, state=state, cause="INTENT_RESOLUTION")
+    if waiting := find_interrupted(moved, turn, code(intent)):
+        moved = restore_values(moved, turn, waiting)
     if row is not None and moved is not session:
         if code(row.intent_code) != code(moved.intent):
             moved = clear_form(moved, turn, row, ClearCause.CANCEL)

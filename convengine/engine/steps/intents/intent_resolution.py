@@ -217,7 +217,7 @@ def _change_subject(session: Session, turn: Turn, row: rows.Classifier) -> Sessi
         gives_anything = schema is not None and read_message(session, turn, schema).gives_anything
         return _audit_no_change(session if gives_anything else stay(session), turn, "FORM_STAYS")
     wants_person = leaves_form(row) and says(session, turn, MoveKind.PERSON)
-    if not wants_person and schema is not None and decide_on_leave(session, turn, schema) is LeaveDecision.ASK:
+    if not wants_person and schema is not None and decide_on_leave(session, turn, schema, intent) is LeaveDecision.ASK:
         return _audit_no_change(ask_to_leave(session, turn, intent), turn, "FORM_LEAVE_ASKED")
     return _leave_for(session, turn, row)
 

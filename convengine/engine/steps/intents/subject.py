@@ -162,7 +162,8 @@ def asks_before_leaving(session: Session, turn: Turn, intent: str) -> bool:
     schema = find_left_schema(session, turn)
     if schema is None or not notices_other_subjects(session, turn, schema):
         return False
-    return _is_other_subject(session, turn, intent) and decide_on_leave(session, turn, schema) is LeaveDecision.ASK
+    decision = decide_on_leave(session, turn, schema, intent)
+    return _is_other_subject(session, turn, intent) and decision is LeaveDecision.ASK
 
 
 def _is_other_subject(session: Session, turn: Turn, intent: str) -> bool:

@@ -18,6 +18,7 @@ from convengine.engine.text.compare import blank, code
 from convengine.engine.text.several_texts import select_text
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.enums import OutputFormat, ResponseType
+from convengine.engine.turn.live_settings import Setting
 from convengine.engine.turn.payload import Payload, TextPayload
 from convengine.engine.turn.rows import Response
 from convengine.engine.turn.session import Digression, Session
@@ -53,7 +54,7 @@ def repeat_open_question(session: Session, turn: Turn, row: Response | None) -> 
     """
     before = DialogueState.of(session)
     session = ask_next_field(session, turn)
-    question = _find_question(session, turn, row, before)
+    question = find_question(session, turn, row, before)
     if not session.form_question:
         session = before.store(session)
     return session.evolve(digression=session.digression and replace(session.digression, question=question))
@@ -69,17 +70,20 @@ def join_answers(payload: Payload, session: Session, turn: Turn) -> Payload:
     question = payload.value
     if not is_question_open(session, turn):
         return TextPayload(f"{answer.value}\n\n{question}")
-    # The words that lead back to the open question: those of the setting, else of the language.
-    template, lead = choose_text(session, turn, turn.config(session, RETURN_TEXT)), ""
+    lead = lead_to_question(session, turn, RETURN_TEXT, "return", question=question)
+    return TextPayload(f"{answer.value}\n\n{lead}")
+
+
+def lead_to_question(session: Session, turn: Turn, setting: Setting[str], key: str, **names: str) -> str:
+    """The words that lead to the open question: those of the setting, else of the language. They may use `names`."""
+    template, lead = choose_text(session, turn, turn.config(session, setting)), ""
     if template:
-        lead = render_lenient(template, build_variables(session, turn, question=question)).text.strip()
+        lead = render_lenient(template, build_variables(session, turn, **names)).text.strip()
     if not lead:
         row = session.resolved_schema
         form = get_form(turn.snapshot, row) if row else None
-        lead = str(get_texts(find_form_language(session, turn, form))["return"]).format(question=question)
-    elif "question" not in _list_roots(template):
-        lead = f"{lead} {question}"
-    return TextPayload(f"{answer.value}\n\n{lead}")
+        return str(get_texts(find_form_language(session, turn, form))[key]).format(**names)
+    return lead if "question" in _list_roots(template) else f"{lead} {names['question']}"
 
 
 def is_question_open(session: Session, turn: Turn) -> bool:
@@ -95,12 +99,12 @@ def ask_again(session: Session, turn: Turn, row: Response | None) -> Session:
     """
     if session.form_question or not (has_open_action(session, turn) or awaits_confirmation(session, turn)):
         return session
-    question = _find_question(session, turn, row, DialogueState.of(session))
+    question = find_question(session, turn, row, DialogueState.of(session))
     texts = get_texts(find_form_language(session, turn))
     return session.evolve(form_question=str(texts["ask_again"]).format(question=question)) if question else session
 
 
-def _find_question(session: Session, turn: Turn, row: Response | None, before: DialogueState) -> str:
+def find_question(session: Session, turn: Turn, row: Response | None, before: DialogueState) -> str:
     """The text of the open question; blank if there is none. `before` is the dialogue before this answer."""
     if session.clarification:
         return session.clarification.question

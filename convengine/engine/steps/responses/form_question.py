@@ -13,6 +13,7 @@ from convengine.engine.forms.asking import (
     write_title,
 )
 from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.interrupted import RESUMED
 from convengine.engine.forms.life import (
     ClearCause,
     OnNo,
@@ -47,18 +48,22 @@ _IN_PARTS = (Kind.DATE, Kind.DATE_TIME)
 
 def clear_done_form(session: Session, turn: Turn) -> Session:
     """The session after the answer: a form that is done or refused leaves the context."""
+    row, cause = session.resolved_schema, find_end(session, turn)
+    return clear_form(session, turn, row, cause) if row and cause else session
+
+
+def find_end(session: Session, turn: Turn) -> ClearCause | None:
+    """How the form ends with this answer: done, or refused. Returns None if it goes on, or the bot went back to it."""
     row, result = session.resolved_schema, session.action.pending_action_result
-    if row is None or not session.schema_complete:
-        return session
+    if row is None or not session.schema_complete or any(hop.cause == RESUMED for hop in session.transitions):
+        return None
     if result == ActionStatus.EXECUTED or (
         result is None
         and not has_open_action(session, turn)
         and is_final_state(turn.snapshot, session.intent, session.state)
     ):
-        return clear_form(session, turn, row, ClearCause.DONE)
-    if result == ActionStatus.REJECTED and read_on_no(row) is None:
-        return clear_form(session, turn, row, ClearCause.CANCEL)
-    return session
+        return ClearCause.DONE
+    return ClearCause.CANCEL if result == ActionStatus.REJECTED and read_on_no(row) is None else None
 
 
 def is_asking(session: Session) -> bool:

@@ -38,6 +38,7 @@ from convengine.engine.steps.responses.digression import (
 )
 from convengine.engine.steps.responses.documents import DOCUMENTS, look_into_documents, write_found
 from convengine.engine.steps.responses.form_question import ask_for_change, ask_next_field, clear_done_form, is_asking
+from convengine.engine.steps.responses.go_back import go_back
 from convengine.engine.steps.responses.not_understood import (
     count_not_understood,
     follows_an_end,
@@ -346,7 +347,7 @@ def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: s
 
     `details` are further keys of the event.
     """
-    row_id, shown = details.get("responseId"), payload
+    row_id = details.get("responseId")
     if session.digression:
         asks = isinstance(payload, TextPayload) and is_question_open(session, turn)
         question = str(payload.value) if asks else ""
@@ -355,7 +356,10 @@ def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: s
         joined = join_answers(payload, session, turn)
         own = digression.answer if session.only_digresses else payload
         audit_transformed(session, turn, own, joined, by="DIGRESSION", kind="DIGRESSION", responseId=row_id)
-        payload = shown = joined
+        payload = joined
+    session, shown = go_back(session, turn, payload)
+    audit_transformed(session, turn, payload, shown, by="FORM_RESUMED", kind="FORM_RESUMED", responseId=row_id)
+    payload = shown
     if turn.request.after_stale and isinstance(payload, TextPayload):
         text = turn.config(session, STALE_TEXT)
         shown = payload if blank(text) else TextPayload(f"{text}\n\n{payload.value}")

@@ -71,6 +71,7 @@ def test_a_flow_has_the_fields_of_the_form(plan: Plan) -> None:
     assert boat["again"] == "Which boat would you like?"
     assert boat["options"][1] == {"value": "double kayak", "synonyms": ["two seater", "tandem"]}
     assert flow["confirmation"] == "A {{ boat }} for {{ persons }}, shall I book it?"
+    assert flow["resume"] is True
 
 
 def make_project(*replies: Reply, **examples: str) -> Project:

@@ -9,6 +9,7 @@ from config_admin.releases.change_set import change_set
 from convengine.server.mcp_server.server import EngineServer
 from convengine.server.sessions.models import CeConversation
 from tests.api import Caller, make_key
+from tests.dialogues.rows.worlds import CHECK, DENTIST, TABLE, make_flows
 from tests.threads import Participant, row_of, travel_desk
 
 FOLLOWS = "Nine to five.\n\nLet us go on. Which country?"
@@ -53,6 +54,21 @@ def test_the_turn_api_does_the_same() -> None:
 
     assert (answer["intent"], answer["state"], answer["payload"]["value"]) == ("VISA", "IDLE", FOLLOWS)
     assert stand(caller.conversation_id) == ("VISA", "AWAITING_USER", "Which country?")
+
+
+@pytest.mark.django_db
+def test_an_interrupted_form_goes_on_in_its_session() -> None:
+    make_flows({**DENTIST, "resume": True}, TABLE)
+    guest = Participant()
+    first = guest.say("book an appointment")
+    for text in ("Ann Bell", "2", "I want to book a table", "4"):
+        guest.say(text)
+
+    answer = guest.say("yes")
+
+    reply = f"See you.\n\nLet us go on with “Dentist appointment”. {CHECK}"
+    assert (answer["session_id"], answer["reply"]) == (first["session_id"], reply)
+    assert stand(first["session_id"]) == ("DENTIST", "AWAITING_USER", reply)
 
 
 @pytest.mark.django_db(transaction=True)
