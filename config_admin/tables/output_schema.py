@@ -13,6 +13,7 @@ from config_admin.validation.columns import ColumnProblem, NaturalKey, Reference
 from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json, sort_properties
 from convengine.engine.forms.composed_schemas import find_broken_reference, write_out
+from convengine.engine.forms.options_from_data import find_source_problem
 from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.prompts.select import find_capabilities
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
@@ -22,6 +23,7 @@ from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import PromptUse, SchemaType
 from convengine.engine.turn.facts import RESERVED_FACTS
+from convengine.engine.turn.field_options import OPTIONS_FROM
 from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.understanding.field import BUILT_IN_KINDS, read_kind_name
@@ -125,6 +127,10 @@ def _check_shape(draft: Schema) -> Iterator[Finding]:
         for text in (part.get("pattern"), *(extractors if isinstance(extractors, list) else (extractors,))):
             if isinstance(text, str):
                 yield from programs.check_regex(draft, "json_schema", text)
+        for name, declared in relations.get_properties(part).items():
+            source = declared.get(OPTIONS_FROM) if isinstance(declared, Mapping) else None
+            if source is not None and (problem := find_source_problem(source)):
+                yield draft.error("OPTIONS_SOURCE_INVALID", "json_schema", f"Choices of {name}: {problem}")
 
 
 def check_json_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from convengine.engine.turn.field_options import OPTIONS_FROM
 from convengine.evaluation.read import Result
 from convengine.json_value import Json
 
@@ -55,7 +56,7 @@ def find_kind(declared: Json) -> str:
     declared = declared if isinstance(declared, Mapping) else {}
     if kind := declared.get("x-kind"):
         return str(kind)
-    if "enum" in declared or "x-options" in declared:
+    if {"enum", "x-options", OPTIONS_FROM} & declared.keys():
         return "choice"
     return str(declared.get("format") or {"string": "text"}.get(str(declared.get("type")), declared.get("type")))
 

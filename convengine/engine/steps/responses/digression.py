@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields, write_change_question
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.session_form import find_known_schema
+from convengine.engine.forms.session_form import find_known_schema, get_current_form
 from convengine.engine.forms.settings import RETURN_TEXT
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.pending_actions.record import LIVE, read_record, store_record
@@ -73,7 +72,7 @@ def join_answers(payload: Payload, session: Session, turn: Turn) -> Payload:
         lead = render_lenient(template, build_variables(session, turn, question=question)).text.strip()
     if not lead:
         row = session.resolved_schema
-        form = get_form(turn.snapshot, row) if row else None
+        form = get_current_form(session, turn, row) if row else None
         lead = str(get_texts(find_form_language(session, turn, form))["return"]).format(question=question)
     elif "question" not in _list_roots(template):
         lead = f"{lead} {question}"
@@ -104,7 +103,7 @@ def _find_question(session: Session, turn: Turn, row: Response | None, before: D
         return session.clarification.question
     known = find_known_schema(session, turn)
     if known and before.asked_field is None and before.listed_options:
-        form = get_form(turn.snapshot, known)
+        form = get_current_form(session, turn, known)
         return write_change_question(list_filled_fields(form, session.context), find_form_language(session, turn, form))
     template = _read_template(row)
     if session.form_question and (not template or "question" in _list_roots(template)):

@@ -1,0 +1,21 @@
+"""Choices whose options come from a data source, a tool or a task."""
+
+from pathlib import Path
+
+import pytest
+
+from audit.replay.replay import replay_turn
+from convengine.json_value import Json
+from convengine.server.sessions.models import CeConversationHistory
+from tests.conversations import list_conversations, make_bot, play_conversation
+
+pytestmark = pytest.mark.django_db
+CONVERSATIONS = list_conversations(Path(__file__).with_name("options_from_data.yaml"))
+
+
+@pytest.mark.parametrize("conversation", CONVERSATIONS)
+def test_a_conversation_goes_as_it_is_written_and_replays_equal(conversation: dict[str, Json]) -> None:
+    make_bot(conversation)
+    play_conversation(conversation)
+
+    assert all(replay_turn(turn).is_equal for turn in CeConversationHistory.objects.all())
