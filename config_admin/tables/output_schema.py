@@ -127,10 +127,6 @@ def _check_shape(draft: Schema) -> Iterator[Finding]:
         for text in (part.get("pattern"), *(extractors if isinstance(extractors, list) else (extractors,))):
             if isinstance(text, str):
                 yield from programs.check_regex(draft, "json_schema", text)
-        for name, declared in relations.get_properties(part).items():
-            source = declared.get(OPTIONS_FROM) if isinstance(declared, Mapping) else None
-            if source is not None and (problem := find_source_problem(source)):
-                yield draft.error("OPTIONS_SOURCE_INVALID", "json_schema", f"Choices of {name}: {problem}")
 
 
 def check_json_schema(draft: Draft[Any], field: str, schema: Any) -> Iterator[Finding]:
@@ -164,6 +160,14 @@ def _check_kinds(draft: Schema) -> Iterator[Finding]:
                     f"No finder is registered for the kind {kind} of the field {name}.{did_you_mean(kind, known)}"
                     f" Known: {join_names(known)}.",
                 )
+
+
+def _check_option_sources(draft: Schema) -> Iterator[Finding]:
+    for part in list_subschemas(as_json(draft.row.json_schema)):
+        for name, declared in relations.get_properties(part).items():
+            source = declared.get(OPTIONS_FROM) if isinstance(declared, Mapping) else None
+            if source is not None and (problem := find_source_problem(source)):
+                yield draft.error("OPTIONS_SOURCE_INVALID", "json_schema", f"Choices of {name}: {problem}")
 
 
 def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
@@ -254,6 +258,7 @@ class CeOutputSchema(SpokenRow, ScopedRow):
         change=(_check_reserved_names,),
         fit=(
             _check_kinds,
+            _check_option_sources,
             _check_prompt,
             _check_required,
             _check_confirmation_states,

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from convengine.engine.turn.field_options import OPTIONS_FROM
 from convengine.evaluation.read import Result
 from convengine.json_value import Json
 
@@ -56,7 +55,7 @@ def find_kind(declared: Json) -> str:
     declared = declared if isinstance(declared, Mapping) else {}
     if kind := declared.get("x-kind"):
         return str(kind)
-    if {"enum", "x-options", OPTIONS_FROM} & declared.keys():
+    if not declared.keys().isdisjoint(("enum", "x-options", "x-options-from")):
         return "choice"
     return str(declared.get("format") or {"string": "text"}.get(str(declared.get("type")), declared.get("type")))
 

@@ -88,12 +88,7 @@ FIELD_OPTIONS = declare_stage(
             "The data at {path} are the options of {field:field}: {count} of {found} entries.", {"problem": None}
         ),
         SentenceTemplate(
-            "{field:field} has no options, because there is nothing at {path}.",
-            {"problem": "NOTHING_FOUND", "count": 0},
-            Tone.WARNING,
-        ),
-        SentenceTemplate(
-            "There is nothing at {path}, so {field:field} has the {count} options that it had before.",
+            "There is nothing at {path}, so {field:field} has {count} options.",
             {"problem": "NOTHING_FOUND"},
             Tone.WARNING,
         ),

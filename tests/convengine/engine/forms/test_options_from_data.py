@@ -15,6 +15,9 @@ CONVERSATIONS = list_conversations(Path(__file__).with_name("options_from_data.y
 
 @pytest.mark.parametrize("conversation", CONVERSATIONS)
 def test_a_conversation_goes_as_it_is_written_and_replays_equal(conversation: dict[str, Json]) -> None:
+    for stub in conversation.get("containers", ()):
+        if stub["result"] == "201 accounts":
+            stub["result"] = [{"iban": f"DE-{number}"} for number in range(201)]
     make_bot(conversation)
     play_conversation(conversation)
 
