@@ -148,11 +148,10 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
 def get_form_of_turn(snapshot: Snapshot, row: rows.OutputSchema, events: Iterable[Event]) -> Form:
     """The form of a schema row, with the options that data gave it in the turn."""
     form = get_form(snapshot, row)
-    given = {
-        str(event.payload.get("field")): options
-        for event in events
-        if event.name == FIELD_OPTIONS and isinstance(options := event.payload.get("options"), list)
-    }
+    recorded = [event.payload.get("options") for event in events if event.name == FIELD_OPTIONS]
+    # A mask may have replaced them.
+    listed = [item for each in recorded if isinstance(each, Mapping) for item in each.items()]
+    given = {path: options for path, options in listed if isinstance(options, list)}
     return Form(write_options(form.schema, given)) if form.option_sources and given else form
 
 

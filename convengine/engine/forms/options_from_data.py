@@ -43,7 +43,8 @@ def resolve_options(session: Session, turn: Turn) -> Session:
             problem = NOTHING_FOUND if entries is None else NO_OPTIONS
         given[path] = given.get(path, []) if entries is None else options
         details = {"schemaId": row.schema_id, "field": path, "path": source.get("path"), "problem": problem}
-        details |= {"found": len(entries or ()), "count": len(given[path]), "options": given[path]}
+        # Under the name of the field, which may be masked in the record.
+        details |= {"found": len(entries or ()), "count": len(given[path]), "options": {path: given[path]}}
         turn.audit_once(session, FIELD_OPTIONS, dumps(details), **details)
     known = DialogueState.of(session).options
     return update_dialogue(session, options={**known, str(row.schema_id): given})
