@@ -24,7 +24,7 @@ from convengine.play.stubs import build_stubs
 from tests.dialogues.rows.worlds import make_flows
 
 #: Keys of a conversation that are those of a scenario, and all of them.
-_SCENARIO_KEYS = ("llm", "tasks", "tools", "extensions")
+_SCENARIO_KEYS = ("llm", "tasks", "tools", "containers", "extensions")
 _KEYS = {"title", "flows", "tables", "each", "after", "turns", "books", *_SCENARIO_KEYS}
 
 

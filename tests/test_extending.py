@@ -1,5 +1,6 @@
 """The examples of docs/extending.md run, and register what they say."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from convengine.server.extensions.ports import Containers
 from convengine.server.extensions.registry import Registry
 from convengine.server.extensions.tasks import TaskCall
 from tests.builders import make_session, make_turn
+from tests.dialogues.rows.worlds import make_caller
 
 ROOT = Path(__file__).resolve().parent.parent
 MANUAL = (ROOT / "docs/extending.md").read_text()
@@ -134,5 +136,29 @@ def test_rows_may_name_what_the_examples_register(own: Registry) -> None:
     assert (world.tasks["orders"], world.tool_handlers) == (("cancel",), {"order.lookup", "parcel.track"})
     assert {"WORKFLOW_ACTION", "LEGACY"} <= world.executors
     assert (world.mappers, world.finders) == ({"parcel"}, {"vehicle_plate"})
-    assert world.providers == {(1, 1, 1)}
+    assert world.providers == {(1, 1, 1), (1, 1, 2)}
     assert (world.rule_types, world.rule_actions) == ({"LONGER_THAN"}, {"SET_PRIORITY"})
+
+
+ACCOUNTS = [{"value": "DE02", "label": "Current account"}, {"value": "DE43", "label": "Holiday savings"}]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("customer", "options", "answer"),
+    [
+        ("C-17", ACCOUNTS, "Please check: Account: Holiday savings."),
+        ("C-18", [], "There is nothing to choose from for “Account” at the moment."),
+    ],
+)
+def test_the_choices_of_the_example_are_those_of_the_customer(
+    own: Registry, customer: str, options: list[dict[str, str]], answer: str
+) -> None:
+    field = json.loads(MANUAL.partition("```json\n")[2].partition("```")[0])
+    flow = {"code": "BALANCE", "title": "Balance", "kind": "collect", "phrases": ["my balance"], "fields": [field]}
+    data = {"intent_code": "BALANCE", "page_id": 1, "section_id": 1, "container_id": 2, "input_param_name": "accounts"}
+    caller = make_caller(flow | {"answer": "Done."}, rows={"ce_container_config": [{**data, "state_code": "COLLECT"}]})
+    params = {"inputParams": {"customer": customer}}
+
+    assert caller.say("my balance", **params)["stateReport"]["asked"]["options"] == options
+    assert answer in caller.say("the piggy bank", **params)["payload"]["value"]

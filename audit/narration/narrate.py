@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from audit.narration.reading import get_form_of_turn
 from audit.narration.wording import Fact, Parts, Sentence, fill, get_text, join_parts, write_fields
 from audit.record.events import Event
 from convengine.engine.cached_property import cached_property
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.stages import FORM_CLEARED
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
 from convengine.engine.rules.stages import CLEAR_CONTEXT
@@ -45,7 +45,7 @@ class NarratedTurn:
         """The fields of the turn's forms, by path."""
         named = (event.payload.get("schemaId") for event in self.events)
         schemas = (self.row(rows.OutputSchema, pk) for pk in dict.fromkeys(named) if pk is not None)
-        forms = [get_form(self.snapshot, schema) for schema in schemas if schema]
+        forms = [get_form_of_turn(self.snapshot, schema, self.events) for schema in schemas if schema]
         return {field.path: field.spec for form in forms for field in form.leaves}
 
     def row(self, row_type: type[rows.Row], pk: Json) -> Any:

@@ -11,11 +11,12 @@ from audit.narration.wording import excerpt_value
 from audit.record.events import Event
 from convengine.engine.forms.form import Field, Form, get_form
 from convengine.engine.forms.session_form import find_value
-from convengine.engine.forms.stages import FIELDS_READ, MESSAGE_UNDERSTOOD
+from convengine.engine.forms.stages import FIELD_OPTIONS, FIELDS_READ, MESSAGE_UNDERSTOOD
 from convengine.engine.redaction import MASK
 from convengine.engine.steps.intents.stages import INTENT_RESOLVED_BY_AGENT, INTENT_RESOLVED_BY_CLASSIFIER
 from convengine.engine.steps.responses.stages import DIGRESSION_ANSWERED
 from convengine.engine.turn import rows
+from convengine.engine.turn.field_options import write_options
 from convengine.engine.turn.labels import format_confidence
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec
@@ -144,6 +145,16 @@ def read_message_of_turn(events: Sequence[Event], text: str | None, snapshot: Sn
     return MessageReading(parts, list(described), has_learned, values, recorded.schema_id, unknown_words)
 
 
+def get_form_of_turn(snapshot: Snapshot, row: rows.OutputSchema, events: Iterable[Event]) -> Form:
+    """The form of a schema row, with the options that data gave it in the turn."""
+    form = get_form(snapshot, row)
+    recorded = [event.payload.get("options") for event in events if event.name == FIELD_OPTIONS]
+    # A mask may have replaced them.
+    listed = [item for each in recorded if isinstance(each, Mapping) for item in each.items()]
+    given = {path: options for path, options in listed if isinstance(options, list)}
+    return Form(write_options(form.schema, given)) if form.option_sources and given else form
+
+
 def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEvents | None:
     """What the events say of the message; without `snapshot`, no form. Returns None if none says how it was read."""
     understood = next((event.payload for event in events if event.name == MESSAGE_UNDERSTOOD), None)
@@ -160,7 +171,7 @@ def _collect(events: Sequence[Event], snapshot: Snapshot | None) -> _MessageEven
         is_taken,
         list(_list_positions(read)),
         latest.get("unexplained") or (),
-        get_form(snapshot, row) if snapshot and row else None,
+        get_form_of_turn(snapshot, row, events) if snapshot and row else None,
         latest.get("schemaId"),
         latest.get("asked") or "",
         {path: value for event in reversed(read) for path, value in _list_values(event)},

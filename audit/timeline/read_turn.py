@@ -21,6 +21,7 @@ from audit.narration.wording import title_row
 from audit.record.events import Event, expand_events
 from audit.record.model_calls import read_calls
 from audit.record.queries import read_turns
+from convengine.engine.turn.field_options import OPTIONS_FROM
 from convengine.engine.turn.rows import ROW_TYPE_OF
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.server.admin_site.record_columns import teach_url
@@ -156,7 +157,7 @@ def find_teach_url(request: HttpRequest, record: CeConversationHistory) -> str:
 def _list_options(
     record: CeConversationHistory, reading: MessageReading, word: MessagePart
 ) -> Iterator[tuple[str, str]]:
-    if word.field is not None:
+    if word.field is not None and OPTIONS_FROM not in word.field.declared:
         for option in word.field.spec.options:
             names = {"field": word.field.path, "option": str(option.value)}
             yield option.label, _make_url(record, reading, word, **names)

@@ -5,7 +5,7 @@ A line with tabs has the cells of a table: value, label and synonyms, in one cel
 
 import csv
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -56,6 +56,19 @@ def read_choices(text: str, known: Sequence[Option] = ()) -> list[Option]:
         if len(word) > LONGEST:
             raise ChoicesInvalid(f"“{shorten_line(word)}” has {len(word)} characters; {LONGEST} at most.")
     return options
+
+
+def format_source(source: Mapping[str, Any]) -> str:
+    """Where data have the choices: `value = label: synonyms in path`, with the keys of an entry; or the path alone."""
+    signs = {"value": "", "label": " = ", "synonyms": ": ", "path": " in " if "value" in source else ""}
+    return "".join(f"{sign}{source[key]}" for key, sign in signs.items() if key in source)
+
+
+def read_source(text: str) -> Option:
+    """Where data have the choices, from the text of `format_source`."""
+    keys, _, path = ("", "", text) if text.startswith("$") else text.partition(" in ")
+    parts = zip(("path", "value", "label", "synonyms"), (path.strip(), *_split_cells(keys)), strict=True)
+    return {key: part for key, part in parts if part}
 
 
 def split_cells(text: str) -> list[list[str]]:

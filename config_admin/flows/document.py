@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from config_admin.flows.dependencies import find_dependency_problems
 from config_admin.flows.field_kinds import FIELD_KINDS
 from config_admin.flows.languages import list_first_missing, list_flow_languages, speak_flow
+from convengine.engine.forms.options_from_data import find_source_problem
 from convengine.engine.rules.actions import refuse_value
 from convengine.engine.rules.actions.contract import ActionValueError
 from convengine.engine.rules.conditions.evaluate import ALIASES
@@ -99,6 +100,11 @@ def _check_flow(document: Json) -> None:
         names = [field["name"] for field in document.get("fields", ())]
         problems = [f"fields: {name} occurs twice" for name in dict.fromkeys(names) if names.count(name) > 1]
         problems += _find_wrong_order(document.get("fields", ()))
+        problems += [
+            f"fields.{number}.options_from: {problem}"
+            for number, field in enumerate(document.get("fields", ()))
+            if "options_from" in field and (problem := find_source_problem(field["options_from"]))
+        ]
         problems += find_dependency_problems(document.get("fields", ()))
         problems += [
             f"not_allowed.{number}.{key}: {problem}"

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from convengine.engine.turn.field_options import OPTIONS_FROM
+
 _BOUNDS = ("min", "max")
 
 
@@ -38,7 +40,7 @@ FIELD_KINDS: Mapping[str, FieldKind] = {
         {"type": "string", "x-long": True},
         hint="What happened, remarks, a description: the whole answer is stored as typed.",
     ),
-    "choice": FieldKind("Choice", {}, ("options",)),
+    "choice": FieldKind("Choice", {}, ("options", "options_from")),
     "date": _text("Date", "date", *_BOUNDS, "after", key="format"),
     "time": _text("Time", "time", *_BOUNDS),
     "datetime": _text("Date and time", "date-time", *_BOUNDS, "after", key="format"),
@@ -60,7 +62,7 @@ def find_field_kind(declared: Mapping[str, Any]) -> str | None:
 
     Returns None for properties of another shape.
     """
-    if isinstance(declared.get("x-options"), list):
+    if isinstance(declared.get("x-options"), list) or OPTIONS_FROM in declared:
         return "choice"
     if "enum" in declared:
         return None

@@ -12,7 +12,7 @@ from django.forms import BaseFormSet, formset_factory
 from config_admin.editing.countries import DIFFERENT, find_country_code, name_country
 from config_admin.flows.advice import write_names
 from config_admin.flows.bounds import BoundInvalid, format_bound, get_bound_labels, is_in_order, read_bound
-from config_admin.flows.choices import ChoicesInvalid, read_choices, split_cells, split_words
+from config_admin.flows.choices import ChoicesInvalid, read_choices, read_source, split_cells, split_words
 from config_admin.flows.dependencies import DECIDING, IS, IS_NOT, DependencyInvalid, format_value, read_value
 from config_admin.flows.document import Document, FlowKind, Values, get_flow_schema, get_item_schema
 from config_admin.flows.examples import derive_pattern, describe_pattern
@@ -24,6 +24,7 @@ from config_admin.flows.schema_form import SchemaForm, make_form, read_values, s
 from config_admin.validation.installation import describe_installation
 from config_admin.validation.relations import list_server_tools
 from convengine.engine.forms.asking import get_texts
+from convengine.engine.forms.options_from_data import find_source_problem
 from convengine.engine.rules.conditions.rows import ConditionError, parse_condition
 from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import code
@@ -207,7 +208,9 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
                 self.errors.pop(name, None)
         if has_input(field_type, "min"):
             self._clean_bounds(cleaned, field_type)
-        if field_type == "choice" and "options" in cleaned:
+        if field_type == "choice" and cleaned.get("options_from"):
+            self._check_source(cleaned)
+        elif field_type == "choice" and "options" in cleaned:
             self._check_choices(cleaned["options"])
         if field_type == "pattern":
             cleaned["pattern"] = cleaned.get("pattern") or derive_pattern(split_words(cleaned.get("examples") or ""))
@@ -224,6 +227,13 @@ class FieldForm(make_form(get_item_schema("fields"), optional=["type"])):  # typ
         if "min" in cleaned and "max" in cleaned and not is_in_order(field_type, cleaned["min"], cleaned["max"]):
             labels = get_bound_labels(field_type)
             self.add_error("max", f"The value of “{labels['max']}” comes before that of “{labels['min']}”.")
+
+    def _check_source(self, cleaned: Mapping[str, Any]) -> None:
+        """Note an error if data cannot give the choices, or if there are others."""
+        if problem := find_source_problem(read_source(cleaned["options_from"])):
+            self.add_error("options_from", problem)
+        if cleaned.get("options"):
+            self.add_error("options", "Enter the choices, or where data have them, but not both.")
 
     def _check_choices(self, text: str) -> None:
         """Note an error if the choices are invalid, missing or too many."""
@@ -516,7 +526,9 @@ def _read_field(cleaned: Mapping[str, Any], known: Mapping[str, Document]) -> Va
     field = {"name": name, **read_values(get_item_schema("fields"), cleaned)}
     if field.get("only_if"):
         field["only_if"] = {key: cleaned[f"only_if{end}"] for key, end in _DECISION.items()}
-    if field["type"] == "choice":
+    if "options_from" in field:
+        field["options_from"] = read_source(field["options_from"])
+    elif field["type"] == "choice":
         field["options"] = read_choices(cleaned["options"], known.get(name, {}).get("options", ()))
     return field
 

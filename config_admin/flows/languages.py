@@ -23,6 +23,8 @@ TEXTS = frozenset(
 _OPTIONAL = frozenset({"label", "labels", "synonyms", "confirmation", "task_failed", "short_name"})
 #: What items of these lists show in the place of a text that they leave out is not in a language.
 _IMPLIED = {"options": "label", "questions_and_answers": "short_name"}
+#: The part whose `label` and `synonyms` are keys of data, in all languages.
+_KEYS_OF_DATA = "options_from"
 #: Stands for a text without a translation.
 UNTRANSLATED = "\0"
 Rows = dict[str, list[dict[str, Any]]]
@@ -68,6 +70,9 @@ def speak_alone(flow: Any, language: str, missing: str = "", implied: str = "") 
     if isinstance(flow, Mapping):
         spoken: dict[str, Json] = {implied: missing} if implied else {}
         for key, value in flow.items():
+            if key == _KEYS_OF_DATA:
+                spoken[key] = value
+                continue
             if key not in TEXTS:
                 spoken[key] = speak_alone(value, language, missing, _IMPLIED.get(key, ""))
                 continue
@@ -109,6 +114,8 @@ def merge_languages(flow: Any, translated: Mapping[str, Any], first: str) -> Any
 
 def _merge_part(key: str, value: Json, others: Mapping[str, Json], first: str) -> Json:
     """A part of the document with those in other languages; None for one that no language has."""
+    if key == _KEYS_OF_DATA:
+        return value
     if key not in TEXTS:
         return merge_languages(value, others, first)
     texts = {name: text for name, text in others.items() if UNTRANSLATED not in text}

@@ -33,6 +33,7 @@ from convengine.engine.rules.conditions.rows import parse_condition
 from convengine.engine.text.several_texts import OR, split_texts
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ToolGroup
+from convengine.engine.turn.field_options import OPTIONS_FROM
 from convengine.engine.turn.scope import ANY, HAND_OVER, IDLE
 from convengine.engine.understanding.language import find_language
 from convengine.json_value import Json
@@ -92,6 +93,7 @@ FIELD: Mapping[str, Part] = {
     "x-country": Part("country"),
     "x-kind": Part("finder", applies=lambda field: field["type"] == "finder"),
     "x-options": Part("options", _write_options, _read_options, applies=lambda field: field["type"] == "choice"),
+    OPTIONS_FROM: Part("options_from", applies=lambda field: field["type"] == "choice"),
     "x-after": Part("after"),
     "minimum": Part("min", applies=lambda field: _is_number(field) and _may_choose("minimum", field)),
     "maximum": Part("max", applies=lambda field: _is_number(field) and _may_choose("maximum", field)),

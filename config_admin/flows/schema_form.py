@@ -14,7 +14,7 @@ from typing import Any
 from django import forms
 from django.forms import BoundField
 
-from config_admin.flows.choices import format_choices, join_words, split_cells, split_words
+from config_admin.flows.choices import format_choices, format_source, join_words, split_cells, split_words
 from config_admin.flows.document import Document, Values
 from config_admin.flows.languages import TEXTS, needs_first
 from convengine.engine.text.compare import shorten_line
@@ -158,6 +158,8 @@ def _format_input(declared: Schema, value: Json) -> Json:
         return "\n".join(value) if declared.get("x-lines") else join_words(value)
     if _is_list(declared):
         return format_choices(value)
+    if "path" in declared.get("properties", ()):
+        return format_source(value)
     if declared.get("type") == "object":
         return json.dumps(value, ensure_ascii=False)
     return ("no", "yes")[value] if isinstance(value, bool) and "x-labels" in declared else value

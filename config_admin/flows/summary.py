@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from config_admin.flows.bounds import format_bound, get_bound_labels
-from config_admin.flows.choices import format_choices
+from config_admin.flows.choices import format_choices, format_source
 from config_admin.flows.dependencies import describe_dependency
 from config_admin.flows.document import (
     Document,
@@ -34,7 +34,9 @@ _FLOW, _FIELD = dict(list_inputs(get_flow_schema())), dict(list_inputs(get_item_
 _PLAIN_KEYS = tuple(key for key in _FLOW if key not in ("code", "phrases"))
 _FIELD_LABELS = {key: "Name" if key == "title" else declared["title"] for key, declared in _FIELD.items()}
 #: The keys of a field that have lines of their own form.
-_DESCRIBED_KEYS = frozenset({"title", "type", "required", "question", "options", "only_if", "min", "max"})
+_DESCRIBED_KEYS = frozenset(
+    {"title", "type", "required", "question", "options", "options_from", "only_if", "min", "max"}
+)
 
 
 class SummaryPart(NamedTuple):
@@ -88,6 +90,8 @@ def _describe_field(field: Document, question: str, titles: Mapping[str, str]) -
         yield f"Only if {describe_dependency(only_if, titles)}"
     for option in field.get("options", ()):
         yield f"Choice: {format_choices([option])}"
+    if source := field.get("options_from"):
+        yield f"Choices from data: {format_source(source)}"
     for key, label in _FIELD_LABELS.items():
         if key not in _DESCRIBED_KEYS and field.get(key):
             yield f"{label}: {field[key]}"

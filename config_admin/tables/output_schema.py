@@ -15,6 +15,7 @@ from config_admin.validation.draft import Draft, Finding, SaveChecks
 from config_admin.validation.relations import UNREADABLE, as_json, sort_properties
 from convengine.engine.forms.asking import ASK, ASK_AGAIN, DONE, INVALID
 from convengine.engine.forms.composed_schemas import find_broken_reference, write_out
+from convengine.engine.forms.options_from_data import find_source_problem
 from convengine.engine.forms.settings import EXTRACTOR
 from convengine.engine.prompts.select import find_capabilities
 from convengine.engine.rules.actions.contract import ENGINE_BRANCHES
@@ -24,6 +25,7 @@ from convengine.engine.text.wording import did_you_mean, join_names
 from convengine.engine.turn import live_settings, rows
 from convengine.engine.turn.enums import PromptUse, SchemaType
 from convengine.engine.turn.facts import RESERVED_FACTS
+from convengine.engine.turn.field_options import OPTIONS_FROM
 from convengine.engine.turn.local_time import CLOCK
 from convengine.engine.turn.scope import ANY, UNKNOWN
 from convengine.engine.turn.translations import list_schema_texts
@@ -175,6 +177,14 @@ def _check_kinds(draft: Schema) -> Iterator[Finding]:
                 )
 
 
+def _check_option_sources(draft: Schema) -> Iterator[Finding]:
+    for part in list_subschemas(as_json(draft.row.json_schema)):
+        for name, declared in relations.get_properties(part).items():
+            source = declared.get(OPTIONS_FROM) if isinstance(declared, Mapping) else None
+            if source is not None and (problem := find_source_problem(source)):
+                yield draft.error("OPTIONS_SOURCE_INVALID", "json_schema", f"Choices of {name}: {problem}")
+
+
 def _check_reserved_names(draft: Schema) -> Iterator[Finding]:
     stored = draft.snapshot.row(rows.OutputSchema, draft.row.pk)
     reserved = RESERVED_LATER & set(relations.get_properties(stored.json_schema)) if stored else frozenset()
@@ -263,6 +273,7 @@ class CeOutputSchema(SpokenRow, ScopedRow):
         change=(_check_reserved_names, _check_texts),
         fit=(
             _check_kinds,
+            _check_option_sources,
             _check_prompt,
             _check_required,
             _check_confirmation_states,

@@ -123,6 +123,9 @@ CODES: Mapping[str, str] = {
     "SCHEMA_SHAPE": (
         'A JSON Schema of a form is an object with "type": "object" and at least one field in "properties".'
     ),
+    "OPTIONS_SOURCE_INVALID": (
+        "The data that give a field its choices cannot be found. Correct the path, or name the key of the value."
+    ),
     "SCHEMA_REQUIRED": '"required" names a field that "properties" does not have.',
     "SCHEMA_NO_REQUIRED": "No field is required, so the form is complete at once. Mark the required fields.",
     "SCHEMA_RESERVED_FIELD": "This name is reserved for the engine. Choose another name.",

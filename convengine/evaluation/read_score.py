@@ -55,7 +55,7 @@ def find_kind(declared: Json) -> str:
     declared = declared if isinstance(declared, Mapping) else {}
     if kind := declared.get("x-kind"):
         return str(kind)
-    if "enum" in declared or "x-options" in declared:
+    if not declared.keys().isdisjoint(("enum", "x-options", "x-options-from")):
         return "choice"
     return str(declared.get("format") or {"string": "text"}.get(str(declared.get("type")), declared.get("type")))
 

@@ -22,6 +22,7 @@ from convengine.engine.rules.conditions.words import describe_condition
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
 from convengine.engine.turn.enums import ClassifierType, OutputFormat, RuleAction
+from convengine.engine.turn.field_options import OPTIONS_FROM
 from convengine.engine.turn.live_settings import prompt, template
 from convengine.engine.turn.rows import ROW_TYPE_OF, Row
 from convengine.engine.turn.snapshot import Snapshot
@@ -49,7 +50,7 @@ _TEXTS_OF_FORMS = frozenset(
 _LISTS_OF_WORDS = frozenset({"synonyms", "x-synonyms"})
 _LISTS_OF_TEXTS = _LISTS_OF_WORDS | {"x-labels"}
 #: Below these, a form has values.
-_VALUES_OF_FORMS = frozenset({"enum", "const", "default", "examples"})
+_VALUES_OF_FORMS = frozenset({"enum", "const", "default", "examples", OPTIONS_FROM})
 #: How the parts of a form are called.
 _LABELS = {
     "title": "name",

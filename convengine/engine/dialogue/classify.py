@@ -16,10 +16,10 @@ from convengine.engine.dialogue.settings import (
     REGEX_NEGATE,
     REGEX_RESET,
 )
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation, read_on_no
 from convengine.engine.forms.message import find_open_form, understand_message
 from convengine.engine.forms.outdated import list_outdated
+from convengine.engine.forms.session_form import get_current_form
 from convengine.engine.forms.user_answer import read_confirmation, read_yes_or_no, says_only
 from convengine.engine.rules.patterns import MAX_INPUT, get_pattern
 from convengine.engine.text.compare import match_text, norm
@@ -103,7 +103,7 @@ def _read_yes_or_no_act(session: Session, turn: Turn) -> DialogueAct | None:
     if not text or not to_spoken_text(session.last_assistant).rstrip().endswith("?"):
         return None
     row = turn.snapshot.row(rows.OutputSchema, DialogueState.of(session).last_schema)
-    form = get_form(turn.snapshot, row) if row is not None and read_on_no(row) is not None else None
+    form = get_current_form(session, turn, row) if row is not None and read_on_no(row) is not None else None
     if row is not None and form is not None and not form.problem and form.status(session.context).complete:
         value = read_confirmation(session, turn, row)
     else:

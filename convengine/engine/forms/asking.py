@@ -91,6 +91,8 @@ def get_texts(language: str) -> Mapping[str, Any]:
 def write_question(field: Field, language: str) -> str:
     """The default question for a field, from its title, its type and its choices. A title may be the question."""
     texts, title = get_texts(language), write_title(field, language)
+    if field.lacks_options:
+        return fill_text(texts["ask_no_choice"], title=write_title(field, ""))
     if (written := str(field.declared.get("title") or "").strip()).endswith("?"):
         return written
     if field.type == "boolean":

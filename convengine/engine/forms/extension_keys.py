@@ -19,6 +19,17 @@ _OPTION: Mapping[str, Json] = {
         "synonyms": {"type": "array", "items": _TEXT},
     },
 }
+_SOURCE: Mapping[str, Json] = {
+    "type": "object",
+    "required": ["path"],
+    "dependentRequired": {"label": ["value"], "synonyms": ["value"]},
+    "properties": {
+        "path": {**_TEXT, "description": "The JSON path of a list, for example $.container_data.accounts."},
+        "value": {**_TEXT, "description": "The key of the stored value. Without it, the entries are the values."},
+        "label": {**_TEXT, "description": "The key of the text that users read."},
+        "synonyms": {**_TEXT, "description": "The key of other words: a text or a list."},
+    },
+}
 
 
 def _describe(schema: Mapping[str, Json], description: str) -> dict[str, Json]:
@@ -61,6 +72,7 @@ FIELD_KEYS: Mapping[str, Json] = {
         "How a value is read, or a kind that the deployment registered. Default: by format, type and options.",
     ),
     "x-options": _describe({"type": "array", "items": _OPTION}, "The choices, with labels and synonyms."),
+    "x-options-from": _describe(_SOURCE, "The data that have the choices, instead of x-options."),
     "x-synonyms": _describe(
         {"type": "object", "additionalProperties": _TEXTS}, "Other words for each value of enum or const."
     ),

@@ -21,6 +21,7 @@ from convengine.engine.forms.composed_schemas import (
 from convengine.engine.forms.schema_validator import get_validator
 from convengine.engine.text.compare import Words, split_name, split_words
 from convengine.engine.turn.fault import Fault
+from convengine.engine.turn.field_options import OPTIONS_FROM
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.snapshot import Snapshot
 from convengine.engine.understanding.field import FieldSpec, field_spec
@@ -87,7 +88,9 @@ def _list_unanswered(schema: Mapping[str, Json], values: Mapping[str, Json]) -> 
     required = schema.get("required")
     left_out = {*(required if isinstance(required, list) else ()), *list_inapplicable(schema, values), *values}
     for name, declared in schema["properties"].items():
-        if isinstance(declared, Mapping) and declared.get("x-ask") and name not in left_out:
+        # A choice without options cannot be answered.
+        is_askable = isinstance(declared, Mapping) and declared.get("x-ask") and declared.get("enum") != []
+        if is_askable and name not in left_out:
             yield name
 
 
@@ -189,6 +192,11 @@ class Field:
         """What reading its values needs."""
         return field_spec(self.path, self.declared)
 
+    @property
+    def lacks_options(self) -> bool:
+        """True for a choice whose options come from data that has none."""
+        return OPTIONS_FROM in self.declared and not self.spec.options
+
     def texts(self, key: str) -> tuple[str, ...]:
         """The texts under an `x-…` key of the schema, which may be one text or a list."""
         value = self.declared.get(key)
@@ -236,6 +244,12 @@ class Form:
     @cached_property
     def _all(self) -> tuple[Field, ...]:
         return tuple(_list_fields(self.schema, "", (), _DEPTH)) if is_usable(self.schema) else ()
+
+    @cached_property
+    def option_sources(self) -> Mapping[str, Mapping[str, Json]]:
+        """By the path of a field, where its options come from."""
+        declared = {field.path: field.declared.get(OPTIONS_FROM) for field in self.leaves}
+        return {path: source for path, source in declared.items() if isinstance(source, Mapping)}
 
     @cached_property
     def validator(self) -> Draft202012Validator:

@@ -3,11 +3,11 @@
 from enum import StrEnum
 
 from convengine.engine.forms.asking import find_form_language, get_texts
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import Form
 from convengine.engine.forms.interrupted import may_interrupt
 from convengine.engine.forms.life import OnLeave, is_final_state, keep_for_person, leave_form, read_on_leave
 from convengine.engine.forms.message import find_open_schema, is_bare_answer, read_message, understand_message
-from convengine.engine.forms.session_form import find_asked_field
+from convengine.engine.forms.session_form import find_asked_field, get_current_form
 from convengine.engine.forms.stages import FORM_LEAVE_ASKED, FORM_LEFT
 from convengine.engine.forms.store_reading import TABLES_THEN_WORDS, find_extractor
 from convengine.engine.forms.user_answer import may_say, read_yes_or_no, says, says_only
@@ -108,7 +108,7 @@ def decide_on_leave(session: Session, turn: Turn, row: OutputSchema, intent: str
         return None
     refuses = session.routing.policy_decision == PolicyDecision.REJECT_PENDING_ACTION
     asks = policy is OnLeave.ASK and not refuses and not may_interrupt(session, turn, row, intent)
-    has_values = get_form(turn.snapshot, row).status(session.context).has_any_value
+    has_values = get_current_form(session, turn, row).status(session.context).has_any_value
     return LeaveDecision.ASK if asks and has_values else LeaveDecision.LEAVE
 
 
@@ -123,7 +123,7 @@ def find_left_schema(session: Session, turn: Turn) -> OutputSchema | None:
     row = find_open_schema(session, turn)
     if row is None or session.reply_override is not None or session.reset_only:
         return None
-    if get_form(turn.snapshot, row).problem or is_final_state(turn.snapshot, session.intent, session.state):
+    if get_current_form(session, turn, row).problem or is_final_state(turn.snapshot, session.intent, session.state):
         return None
     return row
 
@@ -131,7 +131,7 @@ def find_left_schema(session: Session, turn: Turn) -> OutputSchema | None:
 def ask_to_leave(session: Session, turn: Turn, intent: str = "") -> Session:
     """The session that asks whether to stop, and to go on with `intent` if there is one; writes FORM_LEAVE_ASKED."""
     row = find_left_schema(session, turn)
-    texts = get_texts(find_form_language(session, turn, _get_form(turn, row)))
+    texts = get_texts(find_form_language(session, turn, _get_form(session, turn, row)))
     turn.audit(session, FORM_LEAVE_ASKED, schemaId=row.schema_id if row else None, intent=intent or None)
     following = turn.snapshot.row(Intent, intent) if intent else None
     text = texts["ask_switch"].format(title=following.name) if following else texts["ask_leave"]
@@ -147,7 +147,7 @@ def leave(session: Session, turn: Turn, intent: str = "") -> Session:
     row = find_left_schema(session, turn)
     if row is None or may_interrupt(session, turn, row, intent):
         return session
-    texts = get_texts(find_form_language(session, turn, _get_form(turn, row)))
+    texts = get_texts(find_form_language(session, turn, _get_form(session, turn, row)))
     answers = {"answers": "LEAVE_QUESTION"} if DialogueState.of(session).leaving is not None else {}
     turn.audit(session, FORM_LEFT, schemaId=row.schema_id, intent=intent or None, **answers)
     session = keep_for_person(session, turn, row) if intent in turn.snapshot.hand_over_intents else session
@@ -167,8 +167,8 @@ def close_leave_question(session: Session) -> Session:
     return update_dialogue(session, leaving=None)
 
 
-def _get_form(turn: Turn, row: OutputSchema | None) -> Form | None:
-    return get_form(turn.snapshot, row) if row else None
+def _get_form(session: Session, turn: Turn, row: OutputSchema | None) -> Form | None:
+    return get_current_form(session, turn, row) if row else None
 
 
 def find_rest_beside_leaving(session: Session, turn: Turn) -> str:

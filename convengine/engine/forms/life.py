@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from enum import StrEnum
 
-from convengine.engine.forms.form import get_form
-from convengine.engine.forms.session_form import clear_form_facts, find_known_schema
+from convengine.engine.forms.session_form import clear_form_facts, find_known_schema, get_current_form
 from convengine.engine.forms.settings import MAX_MISSES, ON_LEAVE
 from convengine.engine.forms.stages import FORM_CLEARED
 from convengine.engine.prompts.select import find_interaction
@@ -79,7 +78,7 @@ def find_refused_form(session: Session, turn: Turn) -> rows.OutputSchema | None:
     row = find_known_schema(session, turn)
     if row is None or read_on_no(row) is None or session.dialogue.dialogue_act != DialogueAct.NEGATE:
         return None
-    form = get_form(turn.snapshot, row)
+    form = get_current_form(session, turn, row)
     if form.problem or not form.status(session.context).complete:
         return None
     return None if is_final_state(turn.snapshot, session.intent, session.state) else row

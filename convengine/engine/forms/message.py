@@ -4,13 +4,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from convengine.engine.forms.asking import find_conversation_locale, find_form_locale
-from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.life import is_final_state, schema_order
 from convengine.engine.forms.session_form import (
     find_asked_field,
     find_earlier_days,
     find_known_schema,
     find_schema,
+    get_current_form,
     list_held,
 )
 from convengine.engine.forms.settings import BARE_ANSWER, COUNTRY
@@ -68,7 +69,7 @@ def find_open_schema(session: Session, turn: Turn) -> OutputSchema | None:
 def find_open_form(session: Session, turn: Turn) -> Form | None:
     """The form of the open schema. Returns None if there is none, or if it is unusable."""
     row = find_open_schema(session, turn)
-    form = get_form(turn.snapshot, row) if row else None
+    form = get_current_form(session, turn, row) if row else None
     return form if form is not None and not form.problem else None
 
 
@@ -196,7 +197,7 @@ def read_message(session: Session, turn: Turn, row: OutputSchema, *, is_opener: 
     It is read once, into the form as it is then: what the reading itself stores, and which question that leads to, does
     not change what the message says.
     """
-    form = get_form(turn.snapshot, row)
+    form = get_current_form(session, turn, row)
     opens = bool(session.intent_source) if is_opener is None else is_opener
     key = "reading", session.user_text, form, opens, session.digression is None
     return turn.memo.get(key, lambda: _read(session, turn, row, form, is_opener=opens))
@@ -221,7 +222,7 @@ def read_as_open(
     session: Session, turn: Turn, row: OutputSchema, paths: Collection[str], *, asked_path: str | None = None
 ) -> Reading:
     """What the message says if the form did not hold the values of these fields, or asked for `asked_path`."""
-    form = get_form(turn.snapshot, row)
+    form = get_current_form(session, turn, row)
     held = {path: value for path, value in list_held(session, form).items() if path not in paths}
     open_form = replace(make_open_form(session, turn, row, form, is_opener=False), held=held)
     if asked_path is not None and (item := open_form.field(asked_path)):
@@ -234,7 +235,7 @@ def read_as_open(
 
 def read_held_again(session: Session, turn: Turn, row: OutputSchema) -> Reading:
     """What a message that gives nothing says of fields that hold a value: it is read as if they held none."""
-    form = get_form(turn.snapshot, row)
+    form = get_current_form(session, turn, row)
     held, understanding = list_held(session, form), understand_message(session, turn, form)
     says_else = understanding.is_bare_move or understanding.find_move(MoveKind.ASK) is not None
     if not held or says_else or is_same_phrase(session, turn):

@@ -11,8 +11,10 @@ from convengine.engine.rules.choice import RowChoice, choose_row, find_row
 from convengine.engine.rules.verdict import SCOPE_INTENT
 from convengine.engine.text.compare import code
 from convengine.engine.turn import rows
+from convengine.engine.turn.codec import dumps
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DecisionKind, SchemaType
+from convengine.engine.turn.field_options import list_given_options, write_options
 from convengine.engine.turn.owned_params import FormParams
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.scope import ANY, is_resolved
@@ -70,7 +72,17 @@ def find_asked_field(session: Session, turn: Turn) -> Field | None:
     """The field that the last answer asked for, in the form of intent and state. Returns None if there is none."""
     asked_field = DialogueState.of(session).asked_field
     schema = find_schema(turn.snapshot, session.intent, session.state) if asked_field else None
-    return get_form(turn.snapshot, schema).field(asked_field) if schema and asked_field else None
+    return get_current_form(session, turn, schema).field(asked_field) if schema and asked_field else None
+
+
+def get_current_form(session: Session, turn: Turn, row: rows.OutputSchema) -> Form:
+    """The form of a schema row with the options that the data of the conversation gave."""
+    form = get_form(turn.snapshot, row)
+    if not form.option_sources:
+        return form
+    options = list_given_options(session, row)
+    key = "form", row.schema_id, dumps(options)
+    return turn.memo.get(key, lambda: Form(write_options(form.schema, options)))
 
 
 def list_held(session: Session, form: Form) -> dict[str, Json]:
@@ -126,7 +138,7 @@ def get_usable_form(session: Session, turn: Turn, row: OutputSchema | None) -> F
     """The form of a schema row. Returns None if there is none, or if it is unusable, which is reported once."""
     if row is None:
         return None
-    form = get_form(turn.snapshot, row)
+    form = get_current_form(session, turn, row)
     if form.problem:
         turn.audit_invalid_row(session, row, form.problem)
         return None

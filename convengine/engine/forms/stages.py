@@ -74,6 +74,36 @@ FIELDS_READ = declare_stage(
         SentenceTemplate("The bot asks whether {offered:data} is meant."),
     ),
 )
+FIELD_OPTIONS = declare_stage(
+    "FIELD_OPTIONS",
+    Family.DATA,
+    (
+        "The options that data gave to a choice of the form: how many entries stood at the path of `x-options-from`, "
+        "and which options the field has now. `problem` says why the data gave none."
+    ),
+    steps="SchemaExtractionStep ResponseResolutionStep",
+    keys="schemaId field path problem found count options",
+    sentences=(
+        SentenceTemplate(
+            "The data at {path} are the options of {field:field}: {count} of {found} entries.", {"problem": None}
+        ),
+        SentenceTemplate(
+            "There is nothing at {path}, so {field:field} has {count} options.",
+            {"problem": "NOTHING_FOUND"},
+            Tone.WARNING,
+        ),
+        SentenceTemplate(
+            "{field:field} has no options, because {path} has {found} entries; 200 at most are allowed.",
+            {"problem": "TOO_MANY_OPTIONS"},
+            Tone.WARNING,
+        ),
+        SentenceTemplate(
+            "{field:field} has no options, because none of the {found} entries at {path} has a value.",
+            {"problem": "NO_OPTIONS"},
+            Tone.WARNING,
+        ),
+    ),
+)
 FORM_CLEARED = declare_stage(
     "FORM_CLEARED",
     Family.DATA,

@@ -6,10 +6,10 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from convengine.engine.forms.dependent_fields import settle_dependents
-from convengine.engine.forms.form import Form, get_form, is_meaningful
+from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.life import find_most_misses, read_on_no
 from convengine.engine.forms.message import MOST_CHARACTERS, find_asked_path, read_held_again, understand_message
-from convengine.engine.forms.session_form import find_value, list_held
+from convengine.engine.forms.session_form import find_value, get_current_form, list_held
 from convengine.engine.forms.settings import CLEAR_MCP_ON_FRESH_VALUES, EXTRACTOR
 from convengine.engine.forms.stages import FIELDS_READ, SCHEMA_EXTRACTION_DETERMINISTIC
 from convengine.engine.forms.user_answer import leaves_question_open, says, says_only
@@ -323,7 +323,7 @@ def _list_said_again(
     """The fields whose held value is all that the message says."""
     if noted.read or noted.refused or noted.offered or reading.cleared or reading.named:
         return ()
-    held = list_held(session, get_form(turn.snapshot, row))
+    held = list_held(session, get_current_form(session, turn, row))
     again = read_held_again(session, turn, row).taken
     return tuple(item.field for item in again if item.value == held[item.field])
 

@@ -4,9 +4,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import pairwise
 
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.message import list_own_words, read_message, understand_message
-from convengine.engine.forms.session_form import list_held
+from convengine.engine.forms.session_form import get_current_form, list_held
 from convengine.engine.text.compare import code
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
@@ -106,7 +105,7 @@ def read_confirmation(session: Session, turn: Turn, row: OutputSchema) -> bool |
     """Read the yes or no to the confirmation of a form. Returns None if it changes, doubts, or says neither."""
     reading = read_message(session, turn, row)
     understanding = understand_message(session, turn)
-    held_words = list_held_words(list_held(session, get_form(turn.snapshot, row)))
+    held_words = list_held_words(list_held(session, get_current_form(session, turn, row)))
     return find_confirmation(
         understanding,
         reading,
@@ -189,7 +188,8 @@ def corrects_value(session: Session, turn: Turn, row: OutputSchema) -> bool:
     reading = read_message(session, turn, row)
     if any(item.by == CORRECTION for item in reading.taken):
         return True
-    is_cued = understand_message(session, turn, get_form(turn.snapshot, row)).find_move(MoveKind.CORRECT) is not None
+    understanding = understand_message(session, turn, get_current_form(session, turn, row))
+    is_cued = understanding.find_move(MoveKind.CORRECT) is not None
     return is_cued and bool(reading.taken or reading.refused or reading.cleared)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping
 from convengine.engine.text.compare import shorten
 from convengine.engine.turn.dialogue_state import DIALOGUE, DialogueState
 from convengine.engine.turn.facts import collect_schema_values, collect_session_facts
+from convengine.engine.turn.field_options import write_schema
 from convengine.engine.turn.local_time import get_local_time
 from convengine.engine.turn.params import hide_internal
 from convengine.engine.turn.session import Session
@@ -120,7 +121,7 @@ def _list_own_names(session: Session, turn: Turn) -> dict[str, Json]:
         "standalone_query": session.standalone_query,
         "context": session.context,
         "known_facts": _list_known_facts(session),
-        "json_schema": schema.json_schema if schema else None,
+        "json_schema": write_schema(session, schema) if schema else None,
         "schema": collect_schema_values(session),
         "container_data": session.context.get("container_data", session.container_data),
         "allowed_intents": list_allowed_intents(turn.snapshot),

@@ -5,9 +5,9 @@ from datetime import datetime
 
 from convengine.engine.dialogue.hand_over import is_with_person
 from convengine.engine.forms.asking import find_form_language, find_form_locale, write_title
-from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.session_form import find_asked_field
+from convengine.engine.forms.session_form import find_asked_field, get_current_form
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.turn.dialogue_state import DialogueState
 from convengine.engine.turn.rows import OutputSchema
@@ -50,7 +50,7 @@ def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
     if choices is None and field is not None and not asks_yes_or_no:
         report["asked"] = _describe_field(session, turn, field)
     elif choices is None and (asks_yes_or_no or (_awaits_yes(session, turn) and not state.asks_what_to_change)):
-        say = get_tables(find_form_language(session, turn, _get_last_form(turn, state))).say
+        say = get_tables(find_form_language(session, turn, _get_last_form(session, turn, state))).say
         report["confirm"] = {"yes": say["yes"], "no": say["no"]}
     return report
 
@@ -68,7 +68,7 @@ def _list_choices(session: Session, turn: Turn) -> list[dict[str, Json]] | None:
             return [{"value": text, "label": text} for text in texts]
         state = DialogueState.of(session)
         # "What should I change: day or name?" lists fields.
-        form = _get_last_form(turn, state) if state.asks_what_to_change and state.leaving is None else None
+        form = _get_last_form(session, turn, state) if state.asks_what_to_change and state.leaving is None else None
         fields = [form.field(str(path)) for path in state.listed_options] if form else []
         return [{"value": field.path, "label": write_title(field, "")} for field in fields if field] or None
     return [
@@ -82,15 +82,15 @@ def _awaits_yes(session: Session, turn: Turn) -> bool:
     return has_open_action(session, turn) or awaits_confirmation(session, turn)
 
 
-def _get_last_form(turn: Turn, state: DialogueState) -> Form | None:
+def _get_last_form(session: Session, turn: Turn, state: DialogueState) -> Form | None:
     row = turn.snapshot.row(OutputSchema, state.last_schema)
-    return get_form(turn.snapshot, row) if row else None
+    return get_current_form(session, turn, row) if row else None
 
 
 def _describe_field(session: Session, turn: Turn, field: Field) -> dict[str, Json]:
     """The asked field for a front end: its title, type, options, bounds and format."""
     spec, is_yes_no = field.spec, field.type == "boolean"
-    locale = find_form_locale(session, turn, _get_last_form(turn, DialogueState.of(session)))
+    locale = find_form_locale(session, turn, _get_last_form(session, turn, DialogueState.of(session)))
     values = _list_offered(session, field) or ([True, False] if is_yes_no else [])
     return {
         "field": field.path,

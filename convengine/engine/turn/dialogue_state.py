@@ -43,6 +43,8 @@ class DialogueState:
     interrupted: tuple[Json, ...] = ()
     #: A person of the help desk has written since the hand-over.
     person_answers: bool = False
+    #: By schema and field: the options that the data gave last, which stay while the data give none.
+    options: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def asks_what_to_change(self) -> bool:
@@ -116,4 +118,5 @@ _READERS: Mapping[str, Callable[[Json], Any]] = {
     "echoed": lambda value: tuple(map(str, _read_list(value))),
     "interrupted": _read_list,
     "person_answers": lambda value: value is True,
+    "options": _read_values,
 }

@@ -156,7 +156,7 @@ def _find_kind(declared: Mapping[str, Json], json_type: str, options: tuple[Opti
     """The kind by `x-kind`, else by options, format, type and pattern, in this order."""
     if named := read_kind_name(declared):
         return Kind(named) if named in BUILT_IN_KINDS else Kind.OWN
-    if options:
+    if options or "x-options-from" in declared:
         return Kind.CHOICE
     if (by_format := _FORMATS.get(_text(declared, "format"))) is not None:
         return by_format

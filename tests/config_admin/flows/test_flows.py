@@ -120,13 +120,18 @@ def test_what_a_tool_finds_is_told() -> None:
     assert get_answer(caller, "another one")[0] == "COLLECT"
 
 
+CHOICE = {"name": "a", "title": "A", "type": "choice"}
+
+
 @pytest.mark.parametrize(
     ("values", "problem"),
     [
         ({"kind": "collect"}, "'fields' is a required property"),
         ({"code": "book table"}, "code: "),
         ({"kind": "none"}, "kind: "),
-        ({"fields": [{"name": "a", "title": "A", "type": "choice"}]}, "fields.0: 'options' is a required property"),
+        ({"fields": [CHOICE]}, "fields.0: 'options' is a required property"),
+        ({"fields": [CHOICE | {"options_from": {"path": "$.a["}}]}, "fields.0.options_from: .* is not a JSON path"),
+        ({"fields": [CHOICE | {"options_from": {"path": "$.a", "label": "b"}}]}, "'value' is a dependency of 'label'"),
         ({"fields": [*FIELDS, FIELDS[0]]}, "fields: name occurs twice"),
         ({"colour": "red"}, "'colour' was unexpected"),
         ({"kind": "lookup", "fields": FIELDS, "tool": "none.such"}, "tool: there is no tool none.such. Add a row"),

@@ -32,7 +32,11 @@ BIKES: dict[str, Json] = {
                 {"value": "L", "label": {"en": "Large", "de": "Groß"}, "synonyms": {"en": ["big"], "de": ["weit"]}},
                 {"value": "S"},
             ],
-        }
+        },
+        {
+            "name": "shop", "title": "Shop", "type": "choice", "question": {"en": "Which shop?", "de": "Wo?"},
+            "options_from": {"path": "$.shops", "value": "code", "label": "name"},
+        },
     ],
     "questions_and_answers": [
         {"questions": ["What does it cost?"], "answer": {"en": "20 euros.", "de": "20 Euro."}},
@@ -80,7 +84,7 @@ def test_with_one_language_nothing_is_on_the_page(ada: Client) -> None:
 def test_the_page_has_each_text_in_each_language(bikes: None, ada: Client) -> None:
     page = ada.get(flow_address("BIKES"))
 
-    form, (field,), (refusal,) = (page.context[name] for name in ("form", "fields", "refusals"))
+    form, (field, _), (refusal,) = (page.context[name] for name in ("form", "fields", "refusals"))
     assert form["title_de"].value() == "Fahrrad reparieren"
     assert form["confirmation_de"].value() == "Stimmt die Größe {{ size }}?"
     assert field["question_de"].value() == "Welche Größe?"

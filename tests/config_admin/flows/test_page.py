@@ -425,6 +425,8 @@ def test_stored_messages_that_nobody_understood_are_suggested_and_added(somebody
         ({"field-0-title": ""}, "“Field” is required"),
         ({"field-0-DELETE": "on", "field-1-DELETE": "on"}, "Enter at least one field to collect."),
         ({"field-1-options": " \n "}, "Enter the choices."),
+        ({"field-1-options": "", "field-1-options_from": "iban in $.accounts["}, "“$.accounts[” is not a JSON path: "),
+        ({"field-1-options_from": "$.accounts"}, "Enter the choices, or where data have them, but not both."),
         ({"field-1-options": "\n".join(f"choice {number}" for number in range(500))}, "500 choices; 200 at most."),
         ({"field-1-options": "Flat tyre = puncture, flat"}, "Write other words after a colon"),
         ({"field-0-title": "x" * 300}, "at most 80 characters (it has 300)"),

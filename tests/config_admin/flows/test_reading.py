@@ -34,7 +34,7 @@ BOUNDS: dict[str, Any] = {
     "finder": {"finder": "person"},
 }
 TYPES = get_flow_schema()["properties"]["fields"]["items"]["properties"]["type"]["enum"]
-FIELDS = [
+FIELDS: list[dict[str, Any]] = [
     {
         "name": name,
         "title": name.title(),
@@ -54,6 +54,11 @@ for _number, _only_if in enumerate(
     TYPES.index("pattern") - 2,
 ):
     FIELDS[_number]["only_if"] = _only_if
+ACCOUNTS = {"path": "$.container_data.accounts", "value": "iban", "label": "name", "synonyms": "nicknames"}
+FIELDS += [
+    {"name": "account", "title": "Account", "type": "choice", "options_from": ACCOUNTS},
+    {"name": "slot", "title": "Slot", "type": "choice", "options_from": {"path": "$.slots[?(@.free in [true, 1])]"}},
+]
 QUESTIONS = [
     {"questions": ["how much is a table", "what are your prices"], "answer": "It is free.", "short_name": "Prices"},
     {"questions": ["where are you"], "answer": "In the old town."},

@@ -95,6 +95,26 @@ def test_patterns_inside_a_schema_compile() -> None:
     assert codes(replace(SCHEMA, json_schema=schema)) == ["REGEX_INVALID", "REGEX_UNSUPPORTED"]
 
 
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("$.accounts", 'It must be an object with a "path", such as $.container_data.accounts.'),
+        ({"value": "iban"}, 'It must be an object with a "path", such as $.container_data.accounts.'),
+        (
+            {"path": "$.accounts[", "value": "iban"},
+            "“$.accounts[” is not a JSON path: it ends too early at position 12.",
+        ),
+        ({"path": "$.accounts", "label": "name"}, "It has the key of the label, but not that of the value."),
+    ],
+)
+def test_data_that_give_choices_can_be_found(source: Any, problem: str) -> None:
+    schema = of(account={"type": "string", "x-options-from": source})
+
+    assert list_messages(replace(SCHEMA, json_schema=schema)) == [
+        ("OPTIONS_SOURCE_INVALID", f"Choices of account: {problem}")
+    ]
+
+
 def test_a_kind_is_built_in_or_registered() -> None:
     schema = replace(SCHEMA, json_schema=of(plate={"type": "string", "x-kind": "vehicel-plate"}, at={"x-kind": "time"}))
     finders = frozenset({"vehicle_plate"})

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import Form
 from convengine.engine.forms.life import OnNo, awaits_confirmation, read_on_no
 from convengine.engine.forms.message import (
     find_open_schema,
@@ -20,6 +20,7 @@ from convengine.engine.forms.session_form import (
     decide_schema,
     find_schema,
     find_value,
+    get_current_form,
     list_held,
     lock_intent,
     set_form_facts,
@@ -75,7 +76,7 @@ def correct_form(session: Session, turn: Turn, *, allows_edit: bool = False) -> 
     row = _find_correctable(session, turn, allows_edit=allows_edit)
     if row is None:
         return session
-    form, state = get_form(turn.snapshot, row), DialogueState.of(session)
+    form, state = get_current_form(session, turn, row), DialogueState.of(session)
     if refused := _find_refused_echo(session, turn, row, form):
         return _apply(session, turn, row, form, Reading(named=refused))
     outdated = list_outdated(session, turn, form) if awaits_confirmation(session, turn) else []
@@ -122,7 +123,7 @@ def _find_correctable(session: Session, turn: Turn, *, allows_edit: bool) -> Out
     if not is_open or not corrects or session.reply_override or blank(session.user_text):
         return None
     row = find_open_schema(session, turn)
-    return None if row is None or get_form(turn.snapshot, row).problem else row
+    return None if row is None or get_current_form(session, turn, row).problem else row
 
 
 def _apply_correction(session: Session, turn: Turn, row: OutputSchema, form: Form) -> Session:
@@ -165,7 +166,7 @@ def _read_offer_answer(session: Session, turn: Turn, row: OutputSchema) -> bool 
     offered, reading = DialogueState.of(session).offered, read_message(session, turn, row)
     if reading.refused or reading.cleared or reading.named:
         return None
-    form = get_form(turn.snapshot, row)
+    form = get_current_form(session, turn, row)
     again = [*read_as_open(session, turn, row, offered).taken, *reading.taken]
     return None if any(_says_other(form, item, offered, understanding) for item in again) else True
 

@@ -9,7 +9,7 @@ from convengine.engine.dialogue import settings as catalogue
 from convengine.engine.dialogue.classify import ClassifiedAct, classify, means_reset, read_leave_answer
 from convengine.engine.dialogue.settings import LLM_THRESHOLD, RESET_ACT_RESETS, RESOLUTE
 from convengine.engine.errors import ConvEngineError
-from convengine.engine.forms.form import Form, get_form
+from convengine.engine.forms.form import Form
 from convengine.engine.forms.life import awaits_confirmation, find_refused_form, keep_general_rules_out
 from convengine.engine.forms.message import (
     find_open_form,
@@ -18,7 +18,7 @@ from convengine.engine.forms.message import (
     read_message,
     understand_message,
 )
-from convengine.engine.forms.session_form import find_schema
+from convengine.engine.forms.session_form import find_schema, get_current_form
 from convengine.engine.forms.store_reading import (
     TABLES_THEN_WORDS,
     find_extractor,
@@ -164,7 +164,7 @@ def _edits_a_field(session: Session, turn: Turn) -> bool:
     if "edit" not in list_allowed_interactions(turn.snapshot, intent, state):
         return False
     row = find_schema(turn.snapshot, intent, state)
-    return row is not None and not get_form(turn.snapshot, row).problem and corrects_value(session, turn, row)
+    return row is not None and not get_current_form(session, turn, row).problem and corrects_value(session, turn, row)
 
 
 def resolve_act(session: Session, turn: Turn, regex: ClassifiedAct) -> ResolvedAct:

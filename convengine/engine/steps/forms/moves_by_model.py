@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from convengine.engine.forms.form import Field, get_form
+from convengine.engine.forms.form import Field
 from convengine.engine.forms.leaving import decide_on_leave, find_left_schema
 from convengine.engine.forms.message import understand_message
-from convengine.engine.forms.session_form import find_value
+from convengine.engine.forms.session_form import find_value, get_current_form
 from convengine.engine.forms.user_answer import may_say
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
@@ -131,7 +131,7 @@ def _apply(
     """The reading after a move. Returns None where the move has no effect."""
     if move.kind is MoveKind.CLEAR:
         # The model names the field: any other name would empty what the engine itself has in the context.
-        is_field = get_form(turn.snapshot, row).field(move.field) is not None
+        is_field = get_current_form(session, turn, row).field(move.field) is not None
         is_held = is_field and find_value(session.context, move.field) is not None
         return _clear(reading, move.field) if is_held and move.field not in reading.fields else None
     if move.kind in (MoveKind.PERSON, MoveKind.LEAVE):

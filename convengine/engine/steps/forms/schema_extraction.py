@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields
-from convengine.engine.forms.form import Form, get_form, is_meaningful
+from convengine.engine.forms.form import Form, is_meaningful
 from convengine.engine.forms.leaving import ask_to_leave
 from convengine.engine.forms.life import (
     ClearCause,
@@ -17,6 +17,7 @@ from convengine.engine.forms.life import (
 )
 from convengine.engine.forms.message import is_more_than_values, read_message
 from convengine.engine.forms.offers import SOURCE, ask_what_is_meant, ask_what_to_change
+from convengine.engine.forms.options_from_data import resolve_options
 from convengine.engine.forms.session_form import (
     FACT_FIELDS,
     clear_form_facts,
@@ -24,6 +25,7 @@ from convengine.engine.forms.session_form import (
     find_known_schema,
     find_schema,
     find_value,
+    get_current_form,
     get_usable_form,
     lock_intent,
     remember_schema,
@@ -100,7 +102,7 @@ class SchemaExtractionStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Without a schema, release the intent; the schema that was worked on last may stay known."""
-        session = leave_old_form(session, turn)
+        session = resolve_options(leave_old_form(session, turn), turn)
         row = decide_schema(session, turn)
         form = get_usable_form(session, turn, row)
         if row is None or form is None or find_schema(turn.snapshot, session.intent, session.state) is None:
@@ -324,7 +326,7 @@ class AutoAdvanceStep(Step):
         if row is None:
             turn.audit(session, AUTO_ADVANCE_SKIPPED_NO_SCHEMA, reason="NO_RESOLVED_SCHEMA")
             return Continue(session)
-        form = get_form(turn.snapshot, row)
+        form = get_current_form(session, turn, row)
         status = form.status(session.context)
         known = (session.schema_complete, session.schema_has_any_value, session.missing_required_fields)
         if known != (status.complete, status.has_any_value, status.missing):

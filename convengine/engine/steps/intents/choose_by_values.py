@@ -1,11 +1,10 @@
 """Choose an intent that the message does not name, by the question it answers and the values it gives."""
 
 from convengine.engine.clarification import collision
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.leaving import find_left_schema
 from convengine.engine.forms.life import ClearCause, clears_on
 from convengine.engine.forms.message import read_message
-from convengine.engine.forms.session_form import find_schema
+from convengine.engine.forms.session_form import find_schema, get_current_form
 from convengine.engine.forms.user_answer import is_question, says
 from convengine.engine.steps.intents.classifiers import order_classifiers
 from convengine.engine.text.compare import code
@@ -43,7 +42,7 @@ def _find_row_by_values(session: Session, turn: Turn) -> rows.Classifier | None:
     shares: list[tuple[float, rows.Classifier]] = []
     for row in collision.list_offered_rows(session, turn.snapshot):
         schema = find_schema(turn.snapshot, code(row.intent_code), code(row.state_code))
-        form = get_form(turn.snapshot, schema) if schema else None
+        form = get_current_form(session, turn, schema) if schema else None
         if schema is not None and form is not None and form.leaves and not form.problem:
             reading = read_message(session, turn, schema, is_opener=True)
             shares.append((len(reading.taken) / len(form.leaves), row))
@@ -69,7 +68,7 @@ def find_offered_row(turn: Turn, intent: str) -> rows.Classifier | None:
 
 def _count_typed_fields(session: Session, turn: Turn, schema: rows.OutputSchema, *, is_opener: bool) -> int:
     """How many fields of a form have a value in the message, taken or offered; texts do not count."""
-    form = get_form(turn.snapshot, schema)
+    form = get_current_form(session, turn, schema)
     if form.problem:
         return 0
     reading = read_message(session, turn, schema, is_opener=is_opener)

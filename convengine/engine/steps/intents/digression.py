@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from convengine.engine.clarification import collision
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.leaving import find_left_schema
 from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.message import (
@@ -13,7 +12,7 @@ from convengine.engine.forms.message import (
     read_message,
     understand_message,
 )
-from convengine.engine.forms.session_form import find_asked_field
+from convengine.engine.forms.session_form import find_asked_field, get_current_form
 from convengine.engine.forms.user_answer import find_questions, is_question, says, says_only
 from convengine.engine.pending_actions.disambiguation import SOURCE, has_open_action
 from convengine.engine.steps.intents.classifiers import Classification, classify, order_classifiers
@@ -82,7 +81,7 @@ def asks_for_field_options(session: Session, turn: Turn) -> bool:
 
 def _read_open_form(session: Session, turn: Turn) -> Reading:
     row = find_open_schema(session, turn)
-    return read_message(session, turn, row) if row and not get_form(turn.snapshot, row).problem else Reading()
+    return read_message(session, turn, row) if row and not get_current_form(session, turn, row).problem else Reading()
 
 
 def leaves_form(row: rows.Classifier) -> bool:

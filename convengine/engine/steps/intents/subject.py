@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from convengine.engine.forms.asking import find_form_language
-from convengine.engine.forms.form import Field, get_form
+from convengine.engine.forms.form import Field
 from convengine.engine.forms.leaving import (
     LeaveDecision,
     ask_to_leave,
@@ -14,6 +14,7 @@ from convengine.engine.forms.leaving import (
 )
 from convengine.engine.forms.life import find_ended_schema
 from convengine.engine.forms.message import is_bare_answer, is_more_than_values, read_message, understand_message
+from convengine.engine.forms.session_form import get_current_form
 from convengine.engine.forms.user_answer import says
 from convengine.engine.steps.intents.choose_by_values import find_unnamed_row
 from convengine.engine.steps.intents.classifiers import Classification, classify
@@ -56,7 +57,7 @@ def find_new_subject(session: Session, turn: Turn) -> rows.Classifier | None:
     if schema is None or not notices_other_subjects(session, turn, schema) or not _may_change(session, turn):
         return None
     reading = read_message(session, turn, schema)
-    form = get_form(turn.snapshot, schema)
+    form = get_current_form(session, turn, schema)
     fields = [field for item in reading.taken if (field := form.field(item.field))]
     if _is_about_form(session, turn, reading, fields) and not is_more_than_values(session, turn, schema):
         return None

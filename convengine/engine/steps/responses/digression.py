@@ -3,9 +3,8 @@
 from dataclasses import replace
 
 from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields, write_change_question
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import awaits_confirmation
-from convengine.engine.forms.session_form import find_known_schema
+from convengine.engine.forms.session_form import find_known_schema, get_current_form
 from convengine.engine.forms.settings import RETURN_TEXT
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.pending_actions.record import LIVE, read_record, store_record
@@ -81,7 +80,7 @@ def lead_to_question(session: Session, turn: Turn, setting: Setting[str], key: s
         lead = render_lenient(template, build_variables(session, turn, **names)).text.strip()
     if not lead:
         row = session.resolved_schema
-        form = get_form(turn.snapshot, row) if row else None
+        form = get_current_form(session, turn, row) if row else None
         return str(get_texts(find_form_language(session, turn, form))[key]).format(**names)
     return lead if "question" in _list_roots(template) else f"{lead} {names['question']}"
 
@@ -110,7 +109,7 @@ def find_question(session: Session, turn: Turn, row: Response | None, before: Di
         return session.clarification.question
     known = find_known_schema(session, turn)
     if known and before.asked_field is None and before.listed_options:
-        form = get_form(turn.snapshot, known)
+        form = get_current_form(session, turn, known)
         return write_change_question(list_filled_fields(form, session.context), find_form_language(session, turn, form))
     template = _read_template(row)
     text = select_text(template, session.conversation_id)

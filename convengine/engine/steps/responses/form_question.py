@@ -12,7 +12,7 @@ from convengine.engine.forms.asking import (
     write_change_question,
     write_title,
 )
-from convengine.engine.forms.form import Field, Form, get_form
+from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.interrupted import RESUMED
 from convengine.engine.forms.life import (
     ClearCause,
@@ -24,7 +24,8 @@ from convengine.engine.forms.life import (
     read_on_no,
 )
 from convengine.engine.forms.message import find_pending_slot
-from convengine.engine.forms.session_form import remember_schema, set_form_facts
+from convengine.engine.forms.options_from_data import resolve_options
+from convengine.engine.forms.session_form import get_current_form, remember_schema, set_form_facts
 from convengine.engine.forms.user_answer import begins_with_yes, leaves_question_open, may_change, says
 from convengine.engine.pending_actions.disambiguation import has_open_action
 from convengine.engine.steps.responses.question_text import SURE_REFUSALS, FormQuestion, asks_for_all, list_echoed
@@ -80,9 +81,11 @@ def ask_next_field(session: Session, turn: Turn) -> Session:
     row = session.resolved_schema
     if row is None:
         return _ask_nothing(session)
-    form = get_form(turn.snapshot, row)
-    if session.schema_complete and not form.status(session.context).complete:
-        session = set_form_facts(session, row, form)  # A rule removed one of its fields.
+    known, session = session, resolve_options(session, turn)
+    form = get_current_form(session, turn, row)
+    # A task or a tool gave options, or a rule removed a field.
+    if session is not known or (session.schema_complete and not form.status(session.context).complete):
+        session = set_form_facts(session, row, form)
     if session.schema_complete:
         return _ask_nothing(session.evolve(form_summary=_summarize(session, turn, form)))
     before, fields = DialogueState.of(session), find_open_fields(form, session.context)
@@ -130,7 +133,7 @@ def ask_for_change(session: Session, turn: Turn) -> Session | None:
     row = session.resolved_schema
     if row is None or read_on_no(row) is not OnNo.ASK_WHAT_TO_CHANGE or not _says_nothing_known(session, turn):
         return None
-    form = get_form(turn.snapshot, row)
+    form = get_current_form(session, turn, row)
     language, fields = find_form_language(session, turn, form), list_filled_fields(form, session.context)
     texts = get_texts(language)
     if begins_with_yes(session, turn) or not may_change(session, turn):
@@ -263,4 +266,4 @@ def find_truth_words(session: Session, turn: Turn) -> dict[bool, str] | None:
 def _find_spoken_form(session: Session, turn: Turn) -> Form | None:
     row = session.resolved_schema
     is_spoken = row and isinstance(row.json_schema, Mapping) and row.json_schema.get("x-spoken") is True
-    return get_form(turn.snapshot, row) if row and is_spoken else None
+    return get_current_form(session, turn, row) if row and is_spoken else None

@@ -1,10 +1,9 @@
 """The way back to the form that another form interrupted, once that one has ended."""
 
 from convengine.engine.clarification.collision import get_intent_name
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.interrupted import RESUMED, InterruptedForm, find_interrupted, restore_values
 from convengine.engine.forms.life import forget_question
-from convengine.engine.forms.session_form import lock_intent, set_form_facts
+from convengine.engine.forms.session_form import get_current_form, lock_intent, set_form_facts
 from convengine.engine.forms.settings import RESUME_TEXT
 from convengine.engine.rules.choice import choose_response
 from convengine.engine.steps.responses.digression import find_question, lead_to_question
@@ -47,5 +46,5 @@ def go_back(session: Session, turn: Turn, payload: Payload) -> tuple[Session, Pa
 def _enter(session: Session, turn: Turn, form: InterruptedForm) -> Session:
     session = forget_question(restore_values(session, turn, form, form.state))
     session = session.move_to(intent=form.row.intent_code, state=form.state, cause=RESUMED)
-    session = set_form_facts(session, form.row, get_form(turn.snapshot, form.row))
+    session = set_form_facts(session, form.row, get_current_form(session, turn, form.row))
     return lock_intent(session, session.schema_complete)

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from convengine.engine.forms.asking import find_form_language, get_texts, quote_sentence
-from convengine.engine.forms.form import get_form
 from convengine.engine.forms.life import begins_something, find_ended_schema
+from convengine.engine.forms.session_form import get_current_form
 from convengine.engine.forms.settings import HAND_OVER_TEXT, MAX_MISSES
 from convengine.engine.forms.user_answer import says, says_only
 from convengine.engine.llm.faults import ModelFault
@@ -175,4 +175,4 @@ def write_not_understood(session: Session, turn: Turn) -> str:
 
 def _get_texts(session: Session, turn: Turn, row: OutputSchema | None) -> Mapping[str, Any]:
     """The default texts in the language of a form, else in that of the conversation."""
-    return get_texts(find_form_language(session, turn, get_form(turn.snapshot, row) if row else None))
+    return get_texts(find_form_language(session, turn, get_current_form(session, turn, row) if row else None))

@@ -195,7 +195,8 @@ class FormQuestion:
         repeats = self._refusal or self._is_missed or self._asks_about
         options, shown = self.field.spec.options, own.casefold()
         hides_options = bool(options) and not any(option.label.casefold() in shown for option in options)
-        return write_question(self.field, self._language) if not own or (repeats and hides_options) else own
+        is_plain = not own or (repeats and hides_options) or self.field.lacks_options
+        return write_question(self.field, self._language) if is_plain else own
 
     def _write_again(self) -> str:
         """The question once more; to somebody who does not know the value, that it is needed, and who can help."""

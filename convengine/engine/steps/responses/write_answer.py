@@ -30,6 +30,7 @@ from convengine.engine.steps.responses.stages import (
 from convengine.engine.text.compare import blank, code, shorten
 from convengine.engine.turn.enums import OutputFormat, ResponseType
 from convengine.engine.turn.facts import audit_transformed, collect_schema_values
+from convengine.engine.turn.field_options import write_schema
 from convengine.engine.turn.payload import JsonPayload, Payload, TextPayload
 from convengine.engine.turn.rows import PromptTemplate, Response
 from convengine.engine.turn.session import Session
@@ -118,7 +119,7 @@ def _build_question(row: Response, template: PromptTemplate, session: Session, t
     prompts = replace(prompts, hint="\n\n".join(hint for hint in hints if isinstance(hint, str) and not blank(hint)))
     context = session.context
     if form := session.resolved_schema:
-        context = {**context, "jsonSchema": form.json_schema, "schemaJson": collect_schema_values(session)}
+        context = {**context, "jsonSchema": write_schema(session, form), "schemaJson": collect_schema_values(session)}
     return ModelQuestion(
         "RESPONSE_JSON" if is_json else "RESPONSE_TEXT",
         prompts.system,
