@@ -41,6 +41,8 @@ def find_continuation(project: Project, intent: str) -> Continuation:
         continuation.losses.append(f"it begins {', '.join(forms)}")
     if outside and all(reply.is_conditional for reply in outside):
         continuation.losses.append("it answers in certain cases only")
+    elif outside and all(reply.needs_value for reply in outside if not reply.is_conditional):
+        continuation.losses.append("its stories answer messages with a value")
     return continuation
 
 
@@ -50,11 +52,12 @@ def _list_forms(project: Project, replies: Sequence[Reply]) -> list[str]:
 
 
 def _choose_replies(replies: Sequence[Reply]) -> list[Reply]:
-    """The replies that count: rules, else beginnings of stories, else other parts, else those within a form."""
-    free = [reply for reply in replies if not reply.loop and not reply.is_conditional]
+    """The replies that count: beginnings of rules, else of stories, else other parts, else those within a form."""
+    outside = [reply for reply in replies if not reply.loop and not reply.is_conditional]
+    free = [reply for reply in outside if not reply.needs_value] or outside
     first = [reply for reply in free if reply.is_first]
     digressions = [reply for reply in replies if reply.loop and LEAVE not in reply.actions]
-    return _list_rules(free) or first or free or digressions
+    return _list_rules(first) or first or _list_rules(free) or free or digressions
 
 
 def find_form_end(project: Project, form: str) -> Continuation:

@@ -15,6 +15,7 @@ from config_admin.flows.mapping import COLLECT, write_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
 from convengine.engine.turn import rows
+from convengine.engine.turn.local_time import find_language_code
 from convengine.engine.turn.scope import ANY, NOT_UNDERSTOOD
 from convengine.engine.understanding.language import DEFAULT, find_language, list_languages
 from convengine.engine.understanding.phrases.terms import has_words
@@ -63,6 +64,7 @@ def plan_project(project: Project) -> Plan:
     named = (intent for reply in project.replies for intent in reply.intents)
     for intent in dict.fromkeys([*project.intents, *project.examples, *named]):
         planner.plan_intent(intent)
+    planner.plan_default()
     planner.plan_forms()
     planner.plan_entities()
     for path in dict.fromkeys(project.paths):
@@ -120,13 +122,14 @@ class _Planner:
         loops = dict.fromkeys(reply.loop for reply in replies if reply.loop)
         if loops and find_role(intent) is Role.STOP:
             return Outcome.UNNEEDED, "users leave a form by “cancel” or another subject"
-        if not replies and self._fills_slots(intent):
+        does_nothing = not any(action not in self._project.forms for reply in replies for action in reply.actions)
+        if does_nothing and self._fills_slots(intent):
             return Outcome.UNNEEDED, "values are read from any message; its marks are words of choices"
         if continuation.losses:
             return Outcome.PERSON, "; ".join(continuation.losses)
         if loops:
             return Outcome.PERSON, f"only {', '.join(loops)} answers it"
-        return Outcome.PERSON, "code answers it" if replies else "no rule or story says what follows it"
+        return Outcome.PERSON, "no rule or story says what follows it" if does_nothing else "code answers it"
 
     def _plan_yes_no(self, intent: str, role: Role) -> None:
         """The engine has its own yes and no: say how many of the examples it reads so."""
@@ -156,6 +159,14 @@ class _Planner:
             self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
         else:
             self._add("intent", intent, Outcome.UNNEEDED, "", "the engine says it by itself")
+
+    def plan_default(self) -> None:
+        """Rasa says `utter_default` where no intent or rule says something else."""
+        if rows.Response.table not in self.result.tables and "utter_default" in self._project.responses:
+            text, losses = self._write_responses(["utter_default"], {})
+            if text:
+                self._answer_not_understood(text)
+                self._add("response", "utter_default", Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
 
     def _answer_not_understood(self, text: str) -> None:
         """In a form, its question comes instead."""
@@ -222,6 +233,7 @@ class _Planner:
         code = name_code(intent)
         if self._intents.setdefault(code, intent) != intent:
             code = f"{code[:50]}_{len(self._intents)}"
+            self._intents[code] = intent
         examples, phrases = [example.text for example in self._project.examples[intent]], dict[str, str]()
         for text in examples:
             # One phrase leads to one intent.
@@ -303,5 +315,8 @@ class _Planner:
             self._add("action", action, Outcome.PERSON, "", remedy)
         if unused := [name for name in self._project.responses if name not in self._responses]:
             self._add("response", ", ".join(unused), Outcome.PERSON, "", "only code, stories or conditions use it")
+        if (language := find_language_code(self._project.language)) not in {"", *list_languages()}:
+            reason = f"dates, numbers and a yes are read in {', '.join(list_languages())} only"
+            self._add("section", "language", Outcome.PERSON, "", f"{language}: {reason}")
         for section in sorted(self._project.sections & _SECTIONS.keys()):
             self._add("section", section, _SECTIONS[section][0], "", _SECTIONS[section][1])

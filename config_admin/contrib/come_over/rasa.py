@@ -25,7 +25,8 @@ from convengine.files.yaml_text import read_yaml
 _MARKDOWN = ".md"
 #: Where Rasa looks for its domain, its configuration and its training data.
 LAYOUT = Layout(
-    ("domain", "domain.yml", "domain.yaml", "config.yml", "config.yaml", "data"), (".yml", ".yaml", _MARKDOWN)
+    ("domain", "domains", "domain.yml", "domain.yaml", "config.yml", "config.yaml", "data"),
+    (".yml", ".yaml", _MARKDOWN),
 )
 #: Markdown that Rasa 1 learns from, and not a text about the project.
 _MARKDOWN_DATA = re.compile(r"^(## (intent|synonym|regex|lookup):|\* \w+(\{.*\})?\s*\n\s+- \w+)", re.MULTILINE)
@@ -72,9 +73,8 @@ def _read_document(name: str, data: bytes) -> Mapped:
         if document == "":
             return {}
         raise FileRefused(name, "is not a file of Rasa: it has no keys such as `nlu`. Correct it, or move it away.")
-    for key in ("templates", "forms"):
-        if key in document and (key == "templates" or isinstance(document[key], list)):
-            raise FileRefused(name, f"is a domain of Rasa 1, because of its `{key}`. {_CONVERT}")
+    if "templates" in document:
+        raise FileRefused(name, "is a domain of Rasa 1. Call its `templates` `responses`, as Rasa 2 does.")
     if invalid := next(_get_validator().iter_errors(document), None):
         deepest = max(invalid.context or [invalid], key=lambda each: len(each.absolute_path))
         where = ".".join(map(str, deepest.absolute_path))
@@ -90,7 +90,7 @@ def _get_validator() -> Draft202012Validator:
 
 def _list_names(entries: Sequence[Any]) -> list[str]:
     """The names of entries that may have options: `greet`, or `greet: {use_entities: …}`."""
-    return [entry if isinstance(entry, str) else str(next(iter(entry))) for entry in entries or ()]
+    return [name for entry in entries or () if (name := entry if isinstance(entry, str) else str(next(iter(entry))))]
 
 
 def _list_mappings(mappings: Any) -> list[Mapped]:
@@ -101,12 +101,15 @@ def _add_domain(project: Project, name: str, document: Mapped) -> None:
     project.language = document.get("language") or project.language
     project.intents += _list_names(document.get("intents", ()))
     project.actions += _list_names(document.get("actions", ()))
-    project.responses |= document.get("responses") or {}
+    project.responses |= {name: texts or [] for name, texts in (document.get("responses") or {}).items()}
     project.sections |= document.keys() - _SECTIONS
     for slot, declared in (document.get("slots") or {}).items():
         project.slots[slot] = {**declared, "mappings": _list_mappings(declared.get("mappings"))}
-    for form, declared in (document.get("forms") or {}).items():
-        slots = (declared or {}).get("required_slots") or {}
+    forms = document.get("forms") or {}
+    for form, declared in (forms if isinstance(forms, Mapping) else dict.fromkeys(_list_names(forms))).items():
+        # Before Rasa 2.6, the slots were keys of the form itself.
+        older = {name: mappings for name, mappings in (declared or {}).items() if name != "ignored_intents"}
+        slots = older.get("required_slots", older) or {}
         own = slots if isinstance(slots, Mapping) else {}
         project.forms[form] = {slot: _list_mappings(own.get(slot)) for slot in slots}
     for section in document.get("nlu") or ():

@@ -3,6 +3,7 @@
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,8 +34,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     ),
     "Rasa 1 examples": ({"data/nlu.md": "## intent:greet\n- hi\n"}, ("data/nlu.md", "Rasa 1 (Markdown)", "rasa data")),
     "Rasa 1 stories": ({"data/stories.md": "## path\n* greet\n  - utter_greet\n"}, ("data/stories.md", "Rasa 1")),
-    "a domain of Rasa 1": ({"domain.yml": "templates:\n  utter_a:\n  - text: Ahoy\n"}, ("domain.yml", "`templates`")),
-    "forms of Rasa 1": ({"domain.yml": "forms:\n- hire_form\n"}, ("domain.yml", "`forms`", "rasa data")),
+    "a domain of Rasa 1": ({"domain.yml": "templates:\n  utter_a:\n  - text: Ahoy\n"}, ("domain.yml", "`templates` `r")),
     "no text": ({"data/nlu.yml": "nlu: []\0"}, ("data/nlu.yml", "NUL")),
 }  # fmt: skip
 
@@ -102,9 +102,31 @@ def test_a_form_may_have_its_own_mappings(write: Callable[..., Path]) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("forms", "read_forms"),
+    [
+        ("[hire, empty]", {"hire": {}, "empty": {}}),
+        (
+            "{hire: {boat: [{type: from_text}], ignored_intents: [chat]}, empty: {ignored_intents: chat}}",
+            {"hire": {"boat": [{"type": "from_text"}]}, "empty": {}},
+        ),
+    ],
+)
+def test_forms_of_older_versions_are_read(forms: str, read_forms: dict[str, Any], write: Callable[..., Path]) -> None:
+    assert read(write({}, f"forms: {forms}\n")).forms == read_forms
+
+
+def test_what_is_left_empty_or_indented_wrongly_counts_for_nothing(write: Callable[..., Path]) -> None:
+    project = read(write({}, "intents:\n-\n- hire:\n  use_entities: []\nresponses:\n  utter_a:\n  utter_b: []\n"))
+    assert (project.intents, project.responses) == (["hire"], {"utter_a": [], "utter_b": []})
+
+
 def test_a_domain_may_be_a_folder(write: Callable[..., Path]) -> None:
-    folder = write({"domain/boats.yml": "intents: [hire]\n", "domain/more/small.yaml": "intents: [thank: {a: b}]\n"})
-    assert read(folder).intents == ["hire", "thank", "greet"]
+    folder = write({
+        "domain/boats.yml": "intents: [hire]\n", "domain/more/small.yaml": "intents: [thank: {a: b}]\n",
+        "domains/other.yml": "intents: [rent]\n",
+    })  # fmt: skip
+    assert read(folder).intents == ["hire", "thank", "rent", "greet"]
 
 
 def test_a_text_about_the_project_is_no_training_data(write: Callable[..., Path]) -> None:
