@@ -47,17 +47,22 @@ def find_continuation(project: Project, intent: str) -> Continuation:
         return _continue_with_form(outside, forms[0])
     chosen = _choose_replies(replies)
     continuation = _join(chosen)
-    asked = {each for reply in chosen for each in reply.next_intents if find_role(each) in _YES_NO}
-    if not all(is_answered_alike(project, each) for each in asked):
-        continuation.losses.append("it asks for a yes or no, and what follows needs a person")
     continuation.actions = [action for action in continuation.actions if action not in project.forms]
+    asked = {each for reply in chosen for each in reply.next_intents if find_role(each) in _YES_NO}
     if len(forms) > 1:
         continuation.losses.append(f"it begins {', '.join(forms)}")
-    if outside and all(reply.is_conditional for reply in outside):
-        continuation.losses.append("it answers in certain cases only")
-    elif outside and all(reply.needs_value for reply in outside if not reply.is_conditional):
-        continuation.losses.append("its stories answer messages with a value")
+    if not all(is_answered_alike(project, each) for each in asked):
+        continuation.losses.append("it asks for a yes or no, and what follows needs a person")
+    continuation.losses += _list_conditions(outside)
     return continuation
+
+
+def _list_conditions(replies: Sequence[Reply]) -> list[str]:
+    """What has to hold for all replies that are not within a form."""
+    free = [reply for reply in replies if not reply.is_conditional]
+    if free:
+        return ["its stories answer messages with a value"] if all(reply.needs_value for reply in free) else []
+    return ["it answers in certain cases only"] if replies else []
 
 
 def _list_forms(project: Project, replies: Sequence[Reply]) -> list[str]:
@@ -71,16 +76,16 @@ def _choose_replies(replies: Sequence[Reply]) -> list[Reply]:
     free = [reply for reply in outside if not reply.needs_value] or outside
     first = [reply for reply in free if reply.is_first]
     digressions = [reply for reply in replies if reply.loop and LEAVE not in reply.actions]
-    return _list_rules(first) or first or _list_rules(free) or free or digressions
+    return _prefer_rules(first) or _prefer_rules(free) or digressions
 
 
 def find_form_end(project: Project, form: str) -> Continuation:
     ends = [reply for reply in project.replies if reply.form == form and not reply.is_conditional]
-    return _join(_list_rules(ends) or ends)
+    return _join(_prefer_rules(ends))
 
 
-def _list_rules(replies: Sequence[Reply]) -> list[Reply]:
-    return [reply for reply in replies if reply.path[0] == "rule"]
+def _prefer_rules(replies: list[Reply]) -> list[Reply]:
+    return [reply for reply in replies if reply.path[0] == "rule"] or replies
 
 
 def _continue_with_form(replies: Sequence[Reply], form: str) -> Continuation:

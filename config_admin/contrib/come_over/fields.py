@@ -84,6 +84,14 @@ class Slot:
             return {}
         return {intent: str(each.get("value", "")) for each in given for intent in list_intents(each)}
 
+    @property
+    def titles(self) -> dict[str, str]:
+        """What the buttons of its question show for each value. A single button is a way out of the question."""
+        by_intent = {f"/{intent}": value for intent, value in self.values_by_intent.items()}
+        buttons = {by_intent.get(sent, sent): title for sent, title in list_buttons(self.question).items()}
+        titles = {self.project.find_value(sent): title for sent, title in buttons.items() if not sent.startswith("/")}
+        return titles if len(titles) > 1 else {}
+
     def list_of_entities(self, named: Mapping[str, Sequence[str]]) -> list[str]:
         """The lines of a lookup table or of regular expressions, by entity."""
         return [text for entity in self.entities for text in named.get(entity, ())]
@@ -137,14 +145,9 @@ def list_slots(project: Project, form: str) -> list[Slot]:
 
 def _write_options(slot: Slot) -> Values | None:
     """A choice, where the values are listed: by the slot, the buttons of its question, intents or a lookup table."""
-    words, table = slot.words, slot.list_of_entities(slot.project.lookups)
-    by_intent = {f"/{intent}": value for intent, value in slot.values_by_intent.items()}
-    buttons = {by_intent.get(sent, sent): title for sent, title in list_buttons(slot.question).items()}
-    titles = {slot.project.find_value(sent): title for sent, title in buttons.items() if not sent.startswith("/")}
-    # One button is a way out of the question.
-    titles = titles if len(titles) > 1 else {}
+    titles, words, table = slot.titles, slot.words, slot.list_of_entities(slot.project.lookups)
     values = [value for value in slot.declared.get("values", ()) if value != "__other__"]
-    listed = list(dict.fromkeys([*values, *titles, *(words if table or by_intent else ())]))
+    listed = list(dict.fromkeys([*values, *titles, *(words if table or slot.values_by_intent else ())]))
     if not listed or len(listed) > _MOST_OPTIONS:
         return None
     shown = {slot.project.find_value(text): text for text in reversed(table)}

@@ -1,6 +1,6 @@
 """What becomes of a part of a project, and what an intent is for."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -36,18 +36,14 @@ class Role(StrEnum):
     HAND_OVER = "hand over"
 
 
+_YES = """affirm affirmative affirmation yes agree confirm accept si afirmar afirmacion afirmativo confirmar
+oui affirmer confirmer accepter ja bejahen bestatigen zustimmen sim affermare confermare bevestigen"""
+_NO = """deny negative negation no disagree refuse reject decline negar negacion negativo denegar rechazar
+non nier refuser nein verneinen ablehnen nao negare rifiutare nee ontkennen weigeren"""
 #: The names of such intents, in words.
-_NAMES: Mapping[Role, tuple[str, ...]] = {
-    Role.YES: (
-        *("affirm", "affirmative", "affirmation", "yes", "agree", "confirm", "accept"),
-        *("si", "afirmar", "afirmacion", "afirmativo", "confirmar", "oui", "affirmer", "confirmer", "accepter"),
-        *("ja", "bejahen", "bestatigen", "zustimmen", "sim", "affermare", "confermare", "bevestigen"),
-    ),
-    Role.NO: (
-        *("deny", "negative", "negation", "no", "disagree", "refuse", "reject", "decline"),
-        *("negar", "negacion", "negativo", "denegar", "rechazar", "non", "nier", "refuser"),
-        *("nein", "verneinen", "ablehnen", "nao", "negare", "rifiutare", "nee", "ontkennen", "weigeren"),
-    ),
+_NAMES: Mapping[Role, Sequence[str]] = {
+    Role.YES: _YES.split(),
+    Role.NO: _NO.split(),
     Role.STOP: ("stop", "cancel"),
     Role.FALLBACK: ("nlu fallback",),
     Role.OUT_OF_SCOPE: ("out of scope", "off topic", "other", "default", "fallback"),

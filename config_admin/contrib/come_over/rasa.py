@@ -106,15 +106,19 @@ def _add_domain(project: Project, name: str, document: Mapped) -> None:
     for slot, declared in (document.get("slots") or {}).items():
         project.slots[slot] = {**declared, "mappings": _list_mappings(declared.get("mappings"))}
     forms = document.get("forms") or {}
-    for form, declared in (forms if isinstance(forms, Mapping) else dict.fromkeys(_list_names(forms))).items():
-        # Before Rasa 2.6, the slots were keys of the form itself.
-        older = {name: mappings for name, mappings in (declared or {}).items() if name != "ignored_intents"}
-        slots = older.get("required_slots", older) or {}
-        own = slots if isinstance(slots, Mapping) else {}
-        project.forms[form] = {slot: _list_mappings(own.get(slot)) for slot in slots}
+    declared_forms = forms if isinstance(forms, Mapping) else dict.fromkeys(_list_names(forms))
+    project.forms |= {form: _read_form(declared or {}) for form, declared in declared_forms.items()}
     for section in document.get("nlu") or ():
         if section.get("synonym"):
             project.synonyms |= {text.casefold(): section["synonym"] for text in list_examples(section)}
+
+
+def _read_form(declared: Mapped) -> dict[str, list[Mapped]]:
+    """The slots of a form with their mappings. Before Rasa 2.6, they were keys of the form itself."""
+    older = {name: mappings for name, mappings in declared.items() if name != "ignored_intents"}
+    slots = older.get("required_slots", older) or {}
+    own = slots if isinstance(slots, Mapping) else {}
+    return {slot: _list_mappings(own.get(slot)) for slot in slots}
 
 
 def _add_training_data(project: Project, name: str, document: Mapped) -> None:

@@ -34,7 +34,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     ),
     "Rasa 1 examples": ({"data/nlu.md": "## intent:greet\n- hi\n"}, ("data/nlu.md", "Rasa 1 (Markdown)", "rasa data")),
     "Rasa 1 stories": ({"data/stories.md": "## path\n* greet\n  - utter_greet\n"}, ("data/stories.md", "Rasa 1")),
-    "a domain of Rasa 1": ({"domain.yml": "templates:\n  utter_a:\n  - text: Ahoy\n"}, ("domain.yml", "`templates` `r")),
+    "a domain of Rasa 1": ({"domain.yml": "templates:\n  utter_a:\n  - text: Ahoy\n"}, ("domain.yml", "Call its `t")),
     "no text": ({"data/nlu.yml": "nlu: []\0"}, ("data/nlu.yml", "NUL")),
 }  # fmt: skip
 
