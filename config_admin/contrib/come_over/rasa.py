@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 from config_admin.contrib.come_over.files import Files, Layout
 from config_admin.contrib.come_over.paths import read_replies
@@ -65,7 +66,7 @@ def _read_document(name: str, data: bytes) -> Mapped:
     """The document of a file; an empty one for a file without any. Raises FileRefused."""
     try:
         # Scalars stay as they are written: "yes", "no" and dates are what users say.
-        document = read_apart(data, read_yaml, decode(data), yaml.CBaseLoader)
+        document = _empty_nulls(read_apart(data, read_yaml, decode(data), yaml.CBaseLoader))
     except Unreadable as error:
         position = f"{name}, line {error.line}" if error.line else name
         raise FileRefused(position, f"{error.problem[:1].lower()}{error.problem[1:]} Correct the file.") from None
@@ -75,12 +76,20 @@ def _read_document(name: str, data: bytes) -> Mapped:
         raise FileRefused(name, "is not a file of Rasa: it has no keys such as `nlu`. Correct it, or move it away.")
     if "templates" in document:
         raise FileRefused(name, "is a domain of Rasa 1. Call its `templates` `responses`, as Rasa 2 does.")
-    if invalid := next(_get_validator().iter_errors(document), None):
-        deepest = max(invalid.context or [invalid], key=lambda each: len(each.absolute_path))
-        where = ".".join(map(str, deepest.absolute_path))
-        problem = shorten_line(deepest.message, _LONGEST_PROBLEM)
+    if invalid := best_match(_get_validator().iter_errors(document)):
+        where = ".".join(map(str, invalid.absolute_path))
+        problem = shorten_line(invalid.message, _LONGEST_PROBLEM)
         raise FileRefused(name, f"{where}: {problem}. Write it as Rasa 3 documents it.")
     return document
+
+
+def _empty_nulls(value: Any) -> Any:
+    """The value with an empty text for each null below a key."""
+    if isinstance(value, list):
+        return [_empty_nulls(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: "" if each == "null" or each == "~" else _empty_nulls(each) for key, each in value.items()}
 
 
 @cache

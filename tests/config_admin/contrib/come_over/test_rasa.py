@@ -20,6 +20,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "not YAML": ({"data/nlu.yml": "nlu:\n- intent: [greet\n"}, ("data/nlu.yml, line 3", "not valid YAML", "Correct")),
     "not a map": ({"data/nlu.yml": "- greet\n"}, ("data/nlu.yml", "is not a file of Rasa", "move it away")),
     "a wrong shape": ({"data/nlu.yml": "nlu:\n- intent: 3\n  examples: {a: b}\n"}, ("nlu.0.examples", "Rasa 3")),
+    "a wrong step": ({"data/stories.yml": "stories:\n- story: a\n  steps: [greet]\n"}, ("stories.0.steps.0: 'greet'",)),
     "a wrong slot": ({"domain.yml": "slots:\n  boat: text\n"}, ("domain.yml", "slots.boat", "Rasa 3")),
     "a broken mark": (
         {"data/nlu.yml": 'nlu:\n- intent: hire\n  examples: |\n    - a [canoe]{"entity: boat}\n'},
@@ -106,6 +107,7 @@ def test_a_form_may_have_its_own_mappings(write: Callable[..., Path]) -> None:
     ("forms", "read_forms"),
     [
         ("[hire, empty]", {"hire": {}, "empty": {}}),
+        ("{hire: {required_slots: {boat: null}}, empty: {required_slots: ~}}", {"hire": {"boat": []}, "empty": {}}),
         (
             "{hire: {boat: [{type: from_text}], ignored_intents: [chat]}, empty: {ignored_intents: chat}}",
             {"hire": {"boat": [{"type": "from_text"}]}, "empty": {}},
