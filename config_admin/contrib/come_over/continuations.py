@@ -61,7 +61,7 @@ def _list_conditions(replies: Sequence[Reply]) -> list[str]:
     """What has to hold for all replies that are not within a form."""
     free = [reply for reply in replies if not reply.is_conditional]
     if free:
-        return ["its stories answer messages with a value"] if all(reply.needs_value for reply in free) else []
+        return ["its stories answer if a slot has a value"] if all(reply.needs_value for reply in free) else []
     return ["it answers in certain cases only"] if replies else []
 
 

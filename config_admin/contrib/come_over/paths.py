@@ -29,7 +29,7 @@ class Reply:
     loop: str = ""
     #: A slot or a checkpoint decides whether it holds.
     is_conditional: bool = False
-    #: It holds if the message gives a value to a slot.
+    #: It holds if a slot has a value, which the message may say.
     needs_value: bool = False
     #: The intents of the message that comes next in the story.
     next_intents: Sequence[str] = ()

@@ -75,7 +75,7 @@ def test_the_beginnings_of_rules_count_first() -> None:
 
 def test_messages_without_a_value_count_first() -> None:
     needs_value = Reply(STORY, ["go"], actions=["utter_a"], needs_value=True)
-    losses = ["its stories answer messages with a value"]
+    losses = ["its stories answer if a slot has a value"]
     assert find_continuation(make_project(needs_value), "go") == Continuation(["utter_a"], losses=losses)
     plain = Reply(STORY, ["go"], actions=["utter_b"])
     assert find_continuation(make_project(needs_value, plain), "go") == Continuation(["utter_b"])
