@@ -16,7 +16,7 @@ from config_admin.contrib.come_over.paths import read_replies
 from config_admin.contrib.come_over.project import Mapped, Project
 from config_admin.transfer.document import FileRefused
 from convengine.engine.text.compare import shorten_line
-from convengine.evaluation.labelled import list_examples, read_marks
+from convengine.evaluation.labelled import list_examples, list_marked_values, read_marks
 from convengine.evaluation.read import EvaluationError
 from convengine.files import Unreadable
 from convengine.files.apart import read_apart
@@ -118,8 +118,15 @@ def _add_domain(project: Project, name: str, document: Mapped) -> None:
     declared_forms = forms if isinstance(forms, Mapping) else dict.fromkeys(_list_names(forms))
     project.forms |= {form: _read_form(declared or {}) for form, declared in declared_forms.items()}
     for section in document.get("nlu") or ():
-        if section.get("synonym"):
-            project.synonyms |= {text.casefold(): section["synonym"] for text in list_examples(section)}
+        project.synonyms |= _read_synonyms(section)
+
+
+def _read_synonyms(section: Mapped) -> dict[str, str]:
+    """The synonyms of a section, or those that the marks of its examples name."""
+    if value := section.get("synonym"):
+        return {text.casefold(): value for text in list_examples(section)}
+    marked = map(list_marked_values, list_examples(section) if section.get("intent") else ())
+    return {words: value for each in marked for words, value in each.items()}
 
 
 def _read_form(declared: Mapped) -> dict[str, list[Mapped]]:

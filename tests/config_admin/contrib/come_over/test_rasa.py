@@ -87,6 +87,14 @@ def test_examples_are_read_without_marks_and_with_their_values(kayak_hire: Proje
     assert kayak_hire.list_synonyms("double kayak") == ["two seater", "tandem"]
 
 
+def test_marks_that_name_a_value_make_synonyms(write: Callable[..., Path]) -> None:
+    examples = '- the [long](boat:raft) one\n    - a [Flat One]{"entity": "boat", "value": "raft"} or a [canoe](boat)\n'
+    project = read(write({"data/nlu.yml": f"nlu:\n- intent: hire\n  examples: |\n    {examples}"}))
+    assert (project.synonyms, project.list_synonyms("raft")) == (
+        {"long": "raft", "flat one": "raft"}, ["long", "flat one"],
+    )  # fmt: skip
+
+
 def test_forms_slots_and_language_are_read(kayak_hire: Project) -> None:
     assert list(kayak_hire.forms["hire_form"])[:3] == ["boat", "licence", "hire_date"]
     assert kayak_hire.slots["persons"]["max_value"] == "4"
