@@ -8,8 +8,6 @@ from config_admin.contrib.come_over.outcomes import Role, find_role
 from config_admin.contrib.come_over.paths import LEAVE, Reply
 from config_admin.contrib.come_over.project import Project
 
-_YES_NO = frozenset({Role.YES, Role.NO})
-
 
 @dataclass
 class Continuation:
@@ -29,14 +27,6 @@ def is_response(action: str) -> bool:
     return action.startswith("utter_")
 
 
-def is_answered_alike(project: Project, intent: str) -> bool:
-    """Whether a yes or no has one answer, whatever it answers. Forms need it for their own questions."""
-    replies = project.list_replies(intent)
-    answers = {tuple(reply.actions) for reply in replies}
-    is_one = len(answers) == 1 and all(is_response(action) for each in answers for action in each)
-    return is_one and not project.forms and not any(reply.is_conditional for reply in replies)
-
-
 def find_continuation(project: Project, intent: str) -> Continuation:
     if "/" in intent and f"utter_{intent}" in project.responses:
         return Continuation([f"utter_{intent}"])
@@ -45,14 +35,10 @@ def find_continuation(project: Project, intent: str) -> Continuation:
     forms = _list_forms(project, outside)
     if len(forms) == 1 and find_role(intent) is None:
         return _continue_with_form(outside, forms[0])
-    chosen = _choose_replies(replies)
-    continuation = _join(chosen)
+    continuation = _join(_choose_replies(replies))
     continuation.actions = [action for action in continuation.actions if action not in project.forms]
-    asked = {each for reply in chosen for each in reply.next_intents if find_role(each) in _YES_NO}
     if len(forms) > 1:
         continuation.losses.append(f"it begins {', '.join(forms)}")
-    if not all(is_answered_alike(project, each) for each in asked):
-        continuation.losses.append("it asks for a yes or no, and what follows needs a person")
     continuation.losses += _list_conditions(outside)
     return continuation
 
@@ -100,5 +86,7 @@ def _join(replies: Sequence[Reply]) -> Continuation:
     """What these replies have in common from their beginning on."""
     listed = list(dict.fromkeys(tuple(reply.actions) for reply in replies))
     common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*listed, strict=False))]
+    answers = {find_role(intent) for reply in replies for intent in reply.next_intents}
     losses = [f"{len(listed)} paths go different ways"] if len(listed) > 1 else []
-    return Continuation(common, losses=losses)
+    asks = ["it asks for a yes or no, and what follows needs a person"] if {Role.YES, Role.NO} & answers else []
+    return Continuation(common, losses=[*losses, *asks])

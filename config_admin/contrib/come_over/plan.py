@@ -4,13 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from config_admin.contrib.come_over.continuations import (
-    Continuation,
-    find_continuation,
-    find_form_end,
-    is_answered_alike,
-    is_response,
-)
+from config_admin.contrib.come_over.continuations import Continuation, find_continuation, find_form_end, is_response
 from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
 from config_admin.contrib.come_over.paths import Reply
@@ -104,7 +98,7 @@ class _Planner:
     def plan_intent(self, intent: str) -> None:
         """Make a flow of an intent, or say why it makes none."""
         role, continuation = find_role(intent), find_continuation(self._project, intent)
-        if role in (Role.YES, Role.NO) and not is_answered_alike(self._project, intent):
+        if role in (Role.YES, Role.NO):
             self._plan_yes_no(intent, role)
         elif any(name.startswith(f"{intent}/") for name in self._project.examples):
             # A rule names a retrieval intent as a whole.
@@ -188,7 +182,6 @@ class _Planner:
         if not text and kind is FlowKind.answer:
             self._add("intent", intent, Outcome.PERSON, "", "its response has no text", *losses)
             return
-        losses += ["it is answered anywhere, not only behind a question"] if role in (Role.YES, Role.NO) else []
         rest = [action for action in continuation.actions if action not in continuation.responses]
         losses += [f"without {', '.join(rest)}"] if rest else []
         if role is Role.OUT_OF_SCOPE and not self._project.list_replies("nlu_fallback"):

@@ -1,11 +1,6 @@
 """What a project does after a message and after a form, as far as its rules and stories agree."""
 
-from config_admin.contrib.come_over.continuations import (
-    Continuation,
-    find_continuation,
-    find_form_end,
-    is_answered_alike,
-)
+from config_admin.contrib.come_over.continuations import Continuation, find_continuation, find_form_end
 from config_admin.contrib.come_over.paths import LEAVE, Reply
 from config_admin.contrib.come_over.project import Project
 
@@ -45,17 +40,6 @@ def test_a_question_for_a_yes_is_a_loss() -> None:
     assert find_continuation(make_project(reply), "go").losses == [
         "it asks for a yes or no, and what follows needs a person"
     ]
-
-
-def test_a_yes_with_one_answer_is_answered_unless_forms_need_it() -> None:
-    asks = Reply(STORY, ["go"], actions=["utter_sure"], next_intents=["affirm"])
-    project = make_project(asks, Reply(STORY, ["affirm"], actions=["utter_a"]))
-    assert not is_answered_alike(project, "affirm")
-    project.forms.clear()
-    assert is_answered_alike(project, "affirm")
-    assert find_continuation(project, "go").losses == []
-    project.replies.append(Reply(STORY, ["affirm"], actions=["utter_b"]))
-    assert not is_answered_alike(project, "affirm")
 
 
 def test_rules_say_how_a_form_ends() -> None:

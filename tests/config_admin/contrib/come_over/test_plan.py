@@ -127,13 +127,6 @@ def test_names_with_the_same_code_get_codes_of_their_own() -> None:
     assert [flow["code"] for flow in plan_project(project).flows] == ["GO_ON", "GO_ON_1"]
 
 
-def test_a_yes_with_one_answer_is_an_intent_like_others() -> None:
-    project = make_project(story("utter_a", intent="affirm"), affirm="yes")
-    project.forms.clear()
-    line = find_line(project, "affirm")
-    assert (line.becomes, line.reason) == ("Answer AFFIRM", "it is answered anywhere, not only behind a question")
-
-
 def test_intents_that_only_answer_a_form_are_not_needed() -> None:
     project = make_project(story("form_a"), Reply(("story", "x"), ["tell"], actions=["form_a"], loop="form_a"), go="go")
     project.examples["tell"] = [LabelledMessage("a canoe", values={"boat": "canoe"})]
