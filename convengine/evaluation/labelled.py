@@ -33,6 +33,8 @@ _OTHER_SECTIONS = {"regex": "regular expressions", "lookup": "lookup tables"}
 #: `[Berlin](city)`, `[Berlin](city:berlin)`, `[Berlin]{"entity": "city", "value": "berlin"}`.
 _MARK = re.compile(r"\[(?P<words>[^\[\]]+)\](?:\((?P<entity>[^():]+)(?::(?P<value>[^()]+))?\)|(?P<object>\{[^{}]*\}))")
 
+_MARKED_VALUE = re.compile(r'"value"\s*:\s*"([^"]+)"')
+
 
 @dataclass(frozen=True)
 class LabelledMessage:
@@ -222,6 +224,15 @@ def read_marks(text: str, synonyms: Mapping[str, str], intent: str, at: str) -> 
             given.append(value)
     values = {entity: given[0] if len(given) == 1 else given for entity, given in marked.items()}
     return LabelledMessage(_MARK.sub(lambda mark: mark["words"], text), intent, values, source=at)
+
+
+def list_marked_values(text: str) -> dict[str, str]:
+    """The values that marks name for other words, by these words, folded."""
+    values = dict[str, str]()
+    for mark in _MARK.finditer(text):
+        if value := mark["value"] or "".join(_MARKED_VALUE.findall(mark["object"] or "")):
+            values[mark["words"].casefold()] = value
+    return values
 
 
 def _read_object(written: str | None, text: str) -> Mapping[str, Any]:

@@ -39,9 +39,16 @@ def find_continuation(project: Project, intent: str) -> Continuation:
     continuation.actions = [action for action in continuation.actions if action not in project.forms]
     if len(forms) > 1:
         continuation.losses.append(f"it begins {', '.join(forms)}")
-    if outside and all(reply.is_conditional for reply in outside):
-        continuation.losses.append("it answers in certain cases only")
+    continuation.losses += _list_conditions(outside)
     return continuation
+
+
+def _list_conditions(replies: Sequence[Reply]) -> list[str]:
+    """What has to hold for all replies that are not within a form."""
+    free = [reply for reply in replies if not reply.is_conditional]
+    if free:
+        return ["its stories answer if a slot has a value"] if all(reply.needs_value for reply in free) else []
+    return ["it answers in certain cases only"] if replies else []
 
 
 def _list_forms(project: Project, replies: Sequence[Reply]) -> list[str]:
@@ -50,16 +57,17 @@ def _list_forms(project: Project, replies: Sequence[Reply]) -> list[str]:
 
 
 def _choose_replies(replies: Sequence[Reply]) -> list[Reply]:
-    """The replies that count: rules, else beginnings of stories, else other parts, else those within a form."""
-    free = [reply for reply in replies if not reply.loop and not reply.is_conditional]
+    """The replies that count: beginnings of rules, else of stories, else other parts, else those within a form."""
+    outside = [reply for reply in replies if not reply.loop and not reply.is_conditional]
+    free = [reply for reply in outside if not reply.needs_value] or outside
     first = [reply for reply in free if reply.is_first]
     digressions = [reply for reply in replies if reply.loop and LEAVE not in reply.actions]
-    return _list_rules(free) or first or free or digressions
+    return _prefer_rules(first) or _prefer_rules(free) or digressions
 
 
 def find_form_end(project: Project, form: str) -> Continuation:
     ends = [reply for reply in project.replies if reply.form == form and not reply.is_conditional]
-    return _join(_list_rules(ends) or ends)
+    return _join(_prefer_rules(ends))
 
 
 def find_answer(project: Project, action: str, role: Role) -> Continuation | None:
@@ -76,8 +84,8 @@ def find_answer(project: Project, action: str, role: Role) -> Continuation | Non
     return _continue_with_form(replies, forms[0]) if len(forms) == 1 else _join(replies)
 
 
-def _list_rules(replies: Sequence[Reply]) -> list[Reply]:
-    return [reply for reply in replies if reply.path[0] == "rule"]
+def _prefer_rules(replies: list[Reply]) -> list[Reply]:
+    return [reply for reply in replies if reply.path[0] == "rule"] or replies
 
 
 def _continue_with_form(replies: Sequence[Reply], form: str) -> Continuation:

@@ -14,7 +14,7 @@ from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import fold, split_name
 
 #: Limits of a field; more choices than these are the work of a finder.
-_MOST_OPTIONS, _LONGEST_PATTERN = 200, 500
+_MOST_OPTIONS, _LONGEST_PATTERN, _LONGEST_WORDS = 200, 500, 200
 #: So many marked examples say the pattern of their values.
 _LEAST_EXAMPLES, _MOST_EXAMPLES = 3, 20
 #: The letters of one case, or of both, in a class of characters.
@@ -66,12 +66,31 @@ class Slot:
 
     @property
     def words(self) -> dict[str, list[str]]:
-        """What users write for each value, by its entities."""
+        """What users write for each value, by its entities and intents."""
         words: dict[str, list[str]] = {}
         for entity in self.entities:
             for value, texts in self.project.find_words(entity).items():
                 words.setdefault(value, []).extend(texts)
+        for intent, value in self.values_by_intent.items():
+            texts = [example.text for example in self.project.examples.get(intent, ())]
+            words.setdefault(value, []).extend(text for text in texts if len(text) <= _LONGEST_WORDS)
         return words
+
+    @property
+    def values_by_intent(self) -> dict[str, str]:
+        """The values that intents give it, if nothing else does."""
+        given = [each for each in self.mappings if each.get("type") != "from_trigger_intent"]
+        if any(each.get("type") != "from_intent" for each in given):
+            return {}
+        return {intent: str(each.get("value", "")) for each in given for intent in list_intents(each)}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What the buttons of its question show for each value. A single button is a way out of the question."""
+        by_intent = {f"/{intent}": value for intent, value in self.values_by_intent.items()}
+        buttons = {by_intent.get(sent, sent): title for sent, title in list_buttons(self.question).items()}
+        titles = {self.project.find_value(sent): title for sent, title in buttons.items() if not sent.startswith("/")}
+        return titles if len(titles) > 1 else {}
 
     def list_of_entities(self, named: Mapping[str, Sequence[str]]) -> list[str]:
         """The lines of a lookup table or of regular expressions, by entity."""
@@ -125,10 +144,10 @@ def list_slots(project: Project, form: str) -> list[Slot]:
 
 
 def _write_options(slot: Slot) -> Values | None:
-    """A choice, where the values are listed: by the slot, the buttons of its question, or a lookup table."""
-    titles, words, table = list_buttons(slot.question), slot.words, slot.list_of_entities(slot.project.lookups)
+    """A choice, where the values are listed: by the slot, the buttons of its question, intents or a lookup table."""
+    titles, words, table = slot.titles, slot.words, slot.list_of_entities(slot.project.lookups)
     values = [value for value in slot.declared.get("values", ()) if value != "__other__"]
-    listed = list(dict.fromkeys([*values, *titles, *(words if table else ())]))
+    listed = list(dict.fromkeys([*values, *titles, *(words if table or slot.values_by_intent else ())]))
     if not listed or len(listed) > _MOST_OPTIONS:
         return None
     shown = {slot.project.find_value(text): text for text in reversed(table)}
@@ -183,6 +202,8 @@ def _is_usable(pattern: str) -> bool:
 def _write_number(slot: Slot) -> Values | None:
     bounds = {key: str(slot.declared.get(f"{key}_value", "")) for key in ("min", "max")}
     numbers = {key: float(text) for key, text in bounds.items() if re.fullmatch(r"-?\d+(\.\d+)?", text)}
+    # Rasa itself writes the bounds 0 and 1, and refuses no value.
+    numbers = {} if numbers == {"min": 0, "max": 1} else numbers
     return {"type": "number", **numbers} if slot.type == "float" else None
 
 
@@ -197,7 +218,7 @@ def _write_kind_by_name(slot: Slot) -> Values | None:
 #: The first that writes a kind decides; each with what the plan says about it.
 KINDS: Sequence[tuple[str, Callable[[Slot], Values | None]]] = (
     ("by its type, or the intents for yes and no", lambda slot: {"type": "yes_no"} if slot.is_yes_no else None),
-    ("by values, buttons, lookup table and synonyms", _write_options),
+    ("by values, buttons, intents, lookup table and synonyms", _write_options),
     ("by the regular expressions or examples of its entity", _write_pattern),
     ("by its type", _write_number),
     ("by the name of its entity or slot", _write_kind_by_name),

@@ -6,6 +6,8 @@ from typing import Any
 
 #: How files write that no form is active, or that a slot is empty.
 _NOTHING = frozenset({"", "null", "~", "None"})
+#: What an action of Rasa itself says.
+_SAYS = {"action_default_fallback": "utter_default"}
 #: Actions that only say where a path goes on.
 _LISTEN = frozenset({"action_listen", "action_restart", "action_session_start"})
 LEAVE = "action_deactivate_loop"
@@ -27,6 +29,8 @@ class Reply:
     loop: str = ""
     #: A slot or a checkpoint decides whether it holds.
     is_conditional: bool = False
+    #: It holds if a slot has a value, which the message may say.
+    needs_value: bool = False
     #: The last action before it in the same path.
     follows: str = ""
 
@@ -45,7 +49,8 @@ class _PathReader:
         self._path, self._forms = path, forms
         loops = [each["active_loop"] for each in conditions if not _is_nothing(each.get("active_loop"))]
         self._loop = self._last_form = str(loops[0]) if loops else ""
-        self._is_conditional = any(read_slots(each.get("slot_was_set")) for each in conditions)
+        # The slots of a form have values at its end.
+        self._is_conditional = not loops and any(read_slots(each.get("slot_was_set")) for each in conditions)
         #: Before the first message or form, actions follow from nothing that is read.
         self._current, self._is_first = Reply(path), True
 
@@ -54,27 +59,39 @@ class _PathReader:
         intents = [str(each["intent"]) for each in alternatives if each.get("intent")]
         if intents or "user" in step:
             self._add(Reply(self._path, intents, is_first=self._is_first, loop=self._loop))
+        elif "bot" in step:
+            self._read_action(f"“{step['bot']}”")
         elif step.get("action", "action_listen") not in _LISTEN:
             self._read_action(step["action"])
         elif "active_loop" in step:
             self._read_loop("" if _is_nothing(step["active_loop"]) else step["active_loop"])
-        elif read_slots(step.get("slot_was_set")) or step.get("checkpoint"):
-            self._is_conditional = True
-            if self.replies:
-                # What follows holds with this value only, and what came before in any case.
-                current = self._current
-                self._add(Reply(self._path, current.intents, current.form, [*current.actions]))
-                self._current.follows = current.follows
-        self._is_first = False
+        elif step.get("checkpoint"):
+            self._read_condition()
+        elif any(read_slots(each.get("slot_was_set")) for each in alternatives) and not self._loop:
+            # In a form, values are answers.
+            self._read_condition(is_said=bool(self.replies) and not self._current.actions)
 
     def _add(self, reply: Reply) -> None:
-        reply.is_conditional, self._is_conditional = self._is_conditional, False
+        reply.is_conditional, self._is_conditional, self._is_first = self._is_conditional, False, False
         reply.follows = next(reversed(self._current.actions), "")
         self._current = reply
         self.replies.append(reply)
 
+    def _read_condition(self, *, is_said: bool = False) -> None:
+        """`is_said`: the value comes directly behind the message, so the message says it."""
+        current = self._current
+        if is_said:
+            current.needs_value = True
+            return
+        self._is_conditional = True
+        if self.replies:
+            # What follows holds with this value only, and what came before in any case.
+            self._add(Reply(self._path, current.intents, current.form, [*current.actions]))
+            self._current.follows = current.follows
+
     def _read_action(self, action: str) -> None:
-        self._current.actions.append(action)
+        self._is_first = False
+        self._current.actions.append(_SAYS.get(action, action))
         if action in self._forms:
             self._last_form = action
 
@@ -82,7 +99,8 @@ class _PathReader:
         self._loop = loop
         if loop:
             self._last_form = loop
-        elif LEAVE not in self._current.actions:
+        elif not self._current.actions or self._current.actions[-1] in self._forms:
+            # Behind another action, code has left the form.
             self._add(Reply(self._path, form=self._last_form))
 
 

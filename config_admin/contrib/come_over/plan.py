@@ -24,6 +24,7 @@ from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
 from convengine.engine.text.several_texts import OR, split_texts
 from convengine.engine.turn import rows
+from convengine.engine.turn.local_time import find_language_code
 from convengine.engine.turn.scope import ANY, IDLE, NOT_UNDERSTOOD
 from convengine.engine.understanding.language import DEFAULT, find_language, list_languages
 from convengine.engine.understanding.phrases.terms import has_words
@@ -76,6 +77,7 @@ def plan_project(project: Project) -> Plan:
     named = (intent for reply in project.replies for intent in reply.intents)
     for intent in dict.fromkeys([*project.intents, *project.examples, *named]):
         planner.plan_intent(intent)
+    planner.plan_default()
     planner.plan_forms()
     planner.plan_answers_to_yes_no()
     planner.plan_entities()
@@ -137,13 +139,14 @@ class _Planner:
         loops = dict.fromkeys(reply.loop for reply in replies if reply.loop)
         if loops and find_role(intent) is Role.STOP:
             return Outcome.UNNEEDED, "users leave a form by “cancel” or another subject"
-        if not replies and self._fills_slots(intent):
+        does_nothing = not any(action not in self._project.forms for reply in replies for action in reply.actions)
+        if does_nothing and self._fills_slots(intent):
             return Outcome.UNNEEDED, "values are read from any message; its marks are words of choices"
         if continuation.losses:
             return Outcome.PERSON, "; ".join(continuation.losses)
         if loops:
             return Outcome.PERSON, f"only {', '.join(loops)} answers it"
-        return Outcome.PERSON, "code answers it" if replies else "no rule or story says what follows it"
+        return Outcome.PERSON, "no rule or story says what follows it" if does_nothing else "code answers it"
 
     def _plan_yes_no(self, intent: str, role: Role) -> None:
         """The engine has its own yes and no: say how many of the examples it reads so."""
@@ -171,6 +174,14 @@ class _Planner:
             self._add("intent", intent, Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
         else:
             self._add("intent", intent, Outcome.UNNEEDED, "", "the engine says it by itself")
+
+    def plan_default(self) -> None:
+        """Rasa says `utter_default` where no intent or rule says something else."""
+        if rows.Response.table not in self.result.tables and "utter_default" in self._project.responses:
+            text, losses = self._write_responses(["utter_default"], {})
+            if text:
+                self._answer_not_understood(text)
+                self._add("response", "utter_default", Outcome.COMES, f"Answer for {NOT_UNDERSTOOD}", *losses)
 
     def _answer_not_understood(self, text: str) -> None:
         """In a form, its question comes instead."""
@@ -359,6 +370,9 @@ class _Planner:
             self._add("action", action, Outcome.PERSON, "", remedy)
         if unused := [name for name in self._project.responses if name not in self._responses]:
             self._add("response", ", ".join(unused), Outcome.PERSON, "", "only code, stories or conditions use it")
+        if (language := find_language_code(self._project.language)) not in {"", *list_languages()}:
+            reason = f"dates, numbers and a yes are read in {', '.join(list_languages())} only"
+            self._add("section", "language", Outcome.PERSON, "", f"{language}: {reason}")
         for section in sorted(self._project.sections & _SECTIONS.keys()):
             self._add("section", section, _SECTIONS[section][0], "", _SECTIONS[section][1])
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import yaml
 from jsonschema import Draft202012Validator
+from jsonschema.exceptions import best_match
 
 from config_admin.contrib.come_over.files import Files, Layout
 from config_admin.contrib.come_over.paths import read_replies
 from config_admin.contrib.come_over.project import Mapped, Project
 from config_admin.transfer.document import FileRefused
 from convengine.engine.text.compare import shorten_line
-from convengine.evaluation.labelled import list_examples, read_marks
+from convengine.evaluation.labelled import list_examples, list_marked_values, read_marks
 from convengine.evaluation.read import EvaluationError
 from convengine.files import Unreadable
 from convengine.files.apart import read_apart
@@ -25,7 +26,8 @@ from convengine.files.yaml_text import read_yaml
 _MARKDOWN, _TESTS = ".md", "tests/"
 #: Where Rasa looks for its domain, its configuration, its training data and its test stories.
 LAYOUT = Layout(
-    ("domain", "domain.yml", "domain.yaml", "config.yml", "config.yaml", "data", "tests"), (".yml", ".yaml", _MARKDOWN)
+    ("domain", "domains", "domain.yml", "domain.yaml", "config.yml", "config.yaml", "data", "tests"),
+    (".yml", ".yaml", _MARKDOWN),
 )
 #: Markdown that Rasa 1 learns from, and not a text about the project.
 _MARKDOWN_DATA = re.compile(r"^(## (intent|synonym|regex|lookup):|\* \w+(\{.*\})?\s*\n\s+- \w+)", re.MULTILINE)
@@ -65,7 +67,7 @@ def _read_document(name: str, data: bytes) -> Mapped:
     """The document of a file; an empty one for a file without any. Raises FileRefused."""
     try:
         # Scalars stay as they are written: "yes", "no" and dates are what users say.
-        document = read_apart(data, read_yaml, decode(data), yaml.CBaseLoader)
+        document = _empty_nulls(read_apart(data, read_yaml, decode(data), yaml.CBaseLoader))
     except Unreadable as error:
         position = f"{name}, line {error.line}" if error.line else name
         raise FileRefused(position, f"{error.problem[:1].lower()}{error.problem[1:]} Correct the file.") from None
@@ -73,15 +75,22 @@ def _read_document(name: str, data: bytes) -> Mapped:
         if document == "":
             return {}
         raise FileRefused(name, "is not a file of Rasa: it has no keys such as `nlu`. Correct it, or move it away.")
-    for key in ("templates", "forms"):
-        if key in document and (key == "templates" or isinstance(document[key], list)):
-            raise FileRefused(name, f"is a domain of Rasa 1, because of its `{key}`. {_CONVERT}")
-    if invalid := next(_get_validator().iter_errors(document), None):
-        deepest = max(invalid.context or [invalid], key=lambda each: len(each.absolute_path))
-        where = ".".join(map(str, deepest.absolute_path))
-        problem = shorten_line(deepest.message, _LONGEST_PROBLEM)
+    if "templates" in document:
+        raise FileRefused(name, "is a domain of Rasa 1. Call its `templates` `responses`, as Rasa 2 does.")
+    if invalid := best_match(_get_validator().iter_errors(document)):
+        where = ".".join(map(str, invalid.absolute_path))
+        problem = shorten_line(invalid.message, _LONGEST_PROBLEM)
         raise FileRefused(name, f"{where}: {problem}. Write it as Rasa 3 documents it.")
     return document
+
+
+def _empty_nulls(value: Any) -> Any:
+    """The value with an empty text for each null below a key."""
+    if isinstance(value, list):
+        return [_empty_nulls(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    return {key: "" if each == "null" or each == "~" else _empty_nulls(each) for key, each in value.items()}
 
 
 @cache
@@ -91,7 +100,7 @@ def _get_validator() -> Draft202012Validator:
 
 def _list_names(entries: Sequence[Any]) -> list[str]:
     """The names of entries that may have options: `greet`, or `greet: {use_entities: …}`."""
-    return [entry if isinstance(entry, str) else str(next(iter(entry))) for entry in entries or ()]
+    return [name for entry in entries or () if (name := entry if isinstance(entry, str) else str(next(iter(entry))))]
 
 
 def _list_mappings(mappings: Any) -> list[Mapped]:
@@ -102,17 +111,31 @@ def _add_domain(project: Project, name: str, document: Mapped) -> None:
     project.language = document.get("language") or project.language
     project.intents += _list_names(document.get("intents", ()))
     project.actions += _list_names(document.get("actions", ()))
-    project.responses |= document.get("responses") or {}
+    project.responses |= {name: texts or [] for name, texts in (document.get("responses") or {}).items()}
     project.sections |= document.keys() - _SECTIONS
     for slot, declared in (document.get("slots") or {}).items():
         project.slots[slot] = {**declared, "mappings": _list_mappings(declared.get("mappings"))}
-    for form, declared in (document.get("forms") or {}).items():
-        slots = (declared or {}).get("required_slots") or {}
-        own = slots if isinstance(slots, Mapping) else {}
-        project.forms[form] = {slot: _list_mappings(own.get(slot)) for slot in slots}
+    forms = document.get("forms") or {}
+    declared_forms = forms if isinstance(forms, Mapping) else dict.fromkeys(_list_names(forms))
+    project.forms |= {form: _read_form(declared or {}) for form, declared in declared_forms.items()}
     for section in document.get("nlu") or ():
-        if section.get("synonym"):
-            project.synonyms |= {text.casefold(): section["synonym"] for text in list_examples(section)}
+        project.synonyms |= _read_synonyms(section)
+
+
+def _read_synonyms(section: Mapped) -> dict[str, str]:
+    """The synonyms of a section, or those that the marks of its examples name."""
+    if value := section.get("synonym"):
+        return {text.casefold(): value for text in list_examples(section)}
+    marked = map(list_marked_values, list_examples(section) if section.get("intent") else ())
+    return {words: value for each in marked for words, value in each.items()}
+
+
+def _read_form(declared: Mapped) -> dict[str, list[Mapped]]:
+    """The slots of a form with their mappings. Before Rasa 2.6, they were keys of the form itself."""
+    older = {name: mappings for name, mappings in declared.items() if name != "ignored_intents"}
+    slots = older.get("required_slots", older) or {}
+    own = slots if isinstance(slots, Mapping) else {}
+    return {slot: _list_mappings(own.get(slot)) for slot in slots}
 
 
 def _add_training_data(project: Project, name: str, document: Mapped) -> None:

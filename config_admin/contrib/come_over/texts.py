@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from config_admin.tables.output_schema import RESERVED
+from convengine.engine.text.compare import fold
 from convengine.engine.text.several_texts import OR, split_texts
 from convengine.files import Unreadable
 from convengine.files.json_text import read_json
 
 #: A slot in a text, whose name is its group.
-SLOT = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
+SLOT = re.compile(r"\{([^\W\d][\w.-]*)\}")
 #: What would begin a part of a template.
 _OPENING = re.compile(r"\{[{%#]")
-#: `/inform{"size": "large"}`; a template doubles the braces of a payload.
-_PAYLOAD = re.compile(r"/\w[\w/]*(\{.*\})", re.DOTALL)
+#: `/inform{"size": "large"}` or `/affirm`; a template doubles the braces of a payload.
+_PAYLOAD = re.compile(r"/\w[^{]*(\{.*\})?", re.DOTALL)
 #: Maximum characters of a question and of an answer.
 _LONGEST_QUESTION, _LONGEST_ANSWER = 1000, 4000
 #: Parts of a variation that say when it holds.
@@ -81,12 +82,13 @@ def _limit_length(texts: Sequence[str], most: int) -> Sequence[str]:
 
 
 def list_buttons(variations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The titles of the buttons of a question, by the values that they give."""
+    """The titles of the buttons of a question, by the values, intents (`/affirm`) or texts that they send."""
     buttons = {}
     for button in (button for each in variations for button in each.get("buttons") or ()):
-        payload = _PAYLOAD.fullmatch(button.get("payload", "").replace("{{", "{").replace("}}", "}"))
+        sent = button.get("payload", "").replace("{{", "{").replace("}}", "}").strip()
+        payload = _PAYLOAD.fullmatch(sent)
         try:
-            values = read_json(payload[1]) if payload else None
+            values = read_json(payload[1]) if payload and payload[1] else {"": sent}
         except Unreadable:
             continue
         if isinstance(values, dict) and len(values) == 1:
@@ -97,9 +99,15 @@ def list_buttons(variations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 
 def name_field(slot: str) -> str:
     """The field of a slot. The engine reserves some names."""
-    name = re.sub(r"\W", "_", slot, flags=re.ASCII)
+    name = re.sub(r"\W", "_", _spell(slot))
     name = name if name[:1].isalpha() else f"f{name}"
     return (f"{name}_value" if name in RESERVED else name)[:60]
+
+
+def _spell(name: str) -> str:
+    """The name in ASCII: without accents, and other letters in Punycode."""
+    plain = name if name.isascii() else fold(name)
+    return plain if plain.isascii() else plain.encode("punycode").decode()
 
 
 def name_title(name: str) -> str:
@@ -110,5 +118,5 @@ def name_title(name: str) -> str:
 
 def name_code(name: str) -> str:
     """The code of an intent: `faq/ask_hours` gives FAQ_ASK_HOURS."""
-    code = re.sub(r"[^A-Z0-9]+", "_", name.upper()).strip("_")
+    code = re.sub(r"[^A-Z0-9]+", "_", _spell(name).upper()).strip("_")
     return (code if code[:1].isalpha() else f"INTENT_{code}")[:60]

@@ -49,3 +49,19 @@ def test_rules_say_how_a_form_ends() -> None:
     stories = [Reply(STORY, form="hire_form", actions=[action]) for action in ("utter_a", "utter_b")]
     assert find_form_end(make_project(*stories, rule), "hire_form") == Continuation(["utter_booked"])
     assert find_form_end(make_project(*stories), "hire_form").losses == ["2 paths go different ways"]
+
+
+def test_the_beginnings_of_rules_count_first() -> None:
+    later = Reply(RULE, ["go"], actions=["utter_later"])
+    begins = Reply(RULE, ["go"], actions=["utter_a"], is_first=True)
+    assert find_continuation(make_project(later, begins), "go") == Continuation(["utter_a"])
+    story = Reply(STORY, ["go"], actions=["utter_b"], is_first=True)
+    assert find_continuation(make_project(later, story), "go") == Continuation(["utter_b"])
+
+
+def test_messages_without_a_value_count_first() -> None:
+    needs_value = Reply(STORY, ["go"], actions=["utter_a"], needs_value=True)
+    losses = ["its stories answer if a slot has a value"]
+    assert find_continuation(make_project(needs_value), "go") == Continuation(["utter_a"], losses=losses)
+    plain = Reply(STORY, ["go"], actions=["utter_b"])
+    assert find_continuation(make_project(needs_value, plain), "go") == Continuation(["utter_b"])

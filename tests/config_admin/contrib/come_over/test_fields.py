@@ -37,6 +37,7 @@ def write_field(project: Project) -> dict[str, Any]:
         ({"mappings": YES_OR_NO}, {"type": "yes_no"}),
         ({"mappings": [*entity("thing"), *YES_OR_NO]}, {"type": "text"}),
         ({"type": "float"}, {"type": "number"}),
+        ({"type": "float", "min_value": "0.0", "max_value": "1.0"}, {"type": "number"}),
         ({"type": "float", "min_value": "0.5", "max_value": "1e9"}, {"type": "number", "min": 0.5}),
         ({"type": "categorical", "values": ["a", "__other__"]}, {"type": "choice", "options": [{"value": "a"}]}),
         ({"mappings": entity("email")}, {"type": "email"}),
@@ -59,12 +60,37 @@ def test_buttons_lookup_and_synonyms_make_choices() -> None:
         {"value": "N", "label": "North bank", "synonyms": ["far side"]},
         {"value": "South bank"},
     ]
-    project.responses["utter_ask_shore"][0] |= {"buttons": [{"title": "The north", "payload": '/x{"shore": "N"}'}]}  # type: ignore[operator]
+    buttons = [{"title": title, "payload": f'/x{{"shore": "{title[4]}"}}'} for title in ("The North", "The South")]
+    project.responses["utter_ask_shore"][0] |= {"buttons": buttons}  # type: ignore[operator]
     assert write_field(project)["options"][0] == {
         "value": "N",
-        "label": "The north",
+        "label": "The North",
         "synonyms": ["North bank", "far side"],
     }
+
+
+def test_intents_that_give_values_make_choices() -> None:
+    mappings = [{"type": "from_intent", "intent": f"choose_{value}", "value": value} for value in ("canoe", "raft")]
+    project = make_project("boat", mappings=mappings)
+    project.examples["choose_raft"] = [LabelledMessage("many logs"), LabelledMessage("a" * 201)]
+    buttons = [{"title": "A canoe", "payload": "/choose_canoe"}, {"title": "Something else", "payload": "/faq"}]
+    project.responses["utter_ask_boat"] = [{"text": "Which one?", "buttons": buttons}]
+    assert write_field(project)["options"] == [
+        {"value": "canoe"}, {"value": "raft", "synonyms": ["many logs"]},
+    ]  # fmt: skip
+    buttons[1]["payload"] = "/choose_raft"
+    assert [option["label"] for option in write_field(project)["options"]] == ["A canoe", "Something else"]
+    project.slots["boat"] = {"type": "text", "mappings": [*mappings, {"type": "from_text"}]}
+    assert write_field(project) == {"type": "text"}
+
+
+def test_buttons_may_send_texts() -> None:
+    project = make_project("boat", mappings=[{"type": "from_text"}])
+    buttons = [{"title": "By the hour", "payload": "hourly"}]
+    project.responses["utter_ask_boat"] = [{"text": "Which one?", "buttons": buttons}]
+    assert write_field(project) == {"type": "text"}
+    buttons.append({"title": "Daily", "payload": "Daily"})
+    assert write_field(project)["options"] == [{"value": "hourly", "label": "By the hour"}, {"value": "Daily"}]
 
 
 def test_regular_expressions_count_in_any_case_of_letters() -> None:

@@ -17,6 +17,9 @@ from config_admin.contrib.come_over.outcomes import Role, find_role
         ("speak_to_human", Role.HAND_OVER),
         ("HumanHandoff", Role.HAND_OVER),
         ("humanity", None),
+        ("are_you_a_human", None),
+        ("afirmación", Role.YES),
+        ("nein", Role.NO),
     ],
 )
 def test_roles(intent: str, role: Role | None) -> None:

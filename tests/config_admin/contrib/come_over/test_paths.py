@@ -49,3 +49,42 @@ def test_slots_and_checkpoints_make_what_follows_conditional() -> None:
     assert begun.is_conditional
     [free] = read("rule", {"intent": "hire"}, {"slot_was_set": [{"boat": "null"}]}, {"action": "utter_a"})
     assert (free.actions, free.is_conditional) == (["utter_a"], False)
+
+
+def test_a_value_behind_a_message_is_one_that_it_says() -> None:
+    slots = [{"boat": "canoe"}]
+    for step in ({"slot_was_set": slots}, {"or": [{"slot_was_set": slots}, {"slot_was_set": ["raft"]}]}):
+        [reply] = read("story", {"intent": "hire"}, step, {"action": "utter_a"})
+        assert (reply.actions, reply.needs_value, reply.is_conditional) == (["utter_a"], True, False)
+
+
+def test_values_in_a_form_are_answers() -> None:
+    values = {"slot_was_set": [{"requested_slot": "boat"}, {"boat": "canoe"}]}
+    begin, end = read(
+        "story",
+        *({"intent": "hire"}, {"action": "hire_form"}, {"active_loop": "hire_form"}, values),
+        *({"active_loop": "null"}, {"action": "utter_booked"}),
+    )
+    assert (begin.actions, end.actions) == (["hire_form"], ["utter_booked"])
+    condition = [{"active_loop": "hire_form"}, {"slot_was_set": [{"boat": "true"}]}]
+    [end] = read("rule", {"action": "hire_form"}, {"active_loop": "null"}, {"action": "utter_a"}, condition=condition)
+    assert (end.form, end.actions, end.is_conditional) == ("hire_form", ["utter_a"], False)
+
+
+def test_a_form_that_code_leaves_has_no_end() -> None:
+    steps = ({"intent": "drop"}, {"action": "action_reset"}, {"active_loop": "null"}, {"action": "utter_bye"})
+    [reply] = read("rule", *steps, condition=[{"active_loop": "hire_form"}])
+    assert reply.actions == ["action_reset", "utter_bye"]
+
+
+def test_what_the_bot_says_counts_in_any_shape() -> None:
+    [reply] = read("rule", {"intent": "chat"}, {"action": "action_default_fallback"})
+    assert reply.actions == ["utter_default"]
+    [reply] = read("story", {"user": "lovely day"}, {"bot": "It is."})
+    assert reply.actions == ["“It is.”"]
+
+
+def test_only_what_comes_first_begins_a_path() -> None:
+    for first, is_first in (("action_session_start", True), ("utter_offer", False)):
+        [reply] = read("rule", {"action": first}, {"intent": "hire"})
+        assert reply.is_first is is_first

@@ -100,7 +100,7 @@ def test_paths_that_differ_come_along_as_far_as_they_agree() -> None:
 
 
 def test_a_rule_counts_before_stories() -> None:
-    rule = Reply(("rule", "x"), ["go"], actions=["utter_b"])
+    rule = Reply(("rule", "x"), ["go"], actions=["utter_b"], is_first=True)
     assert find_line(make_project(story("utter_c"), rule, go="let us go")).outcome is COMES
 
 
@@ -129,6 +129,27 @@ def test_names_with_the_same_code_get_codes_of_their_own() -> None:
     project = make_project(story("utter_a", intent="go-on"), story("utter_b", intent="go_on"))
     project.examples = {"go-on": [LabelledMessage("proceed")], "go_on": [LabelledMessage("continue")]}
     assert [flow["code"] for flow in plan_project(project).flows] == ["GO_ON", "GO_ON_1"]
+
+
+def test_intents_that_only_answer_a_form_are_not_needed() -> None:
+    project = make_project(story("form_a"), Reply(("story", "x"), ["tell"], actions=["form_a"], loop="form_a"), go="go")
+    project.examples["tell"] = [LabelledMessage("a canoe", values={"boat": "canoe"})]
+    assert find_line(project, "tell").outcome is UNNEEDED
+
+
+def test_the_default_of_rasa_answers_what_is_not_understood() -> None:
+    project = make_project()
+    project.responses["utter_default"] = [{"text": "Pardon?"}]
+    plan = plan_project(project)
+    assert plan.tables["ce_response"][0]["exact_text"] == "{% if question %}{{ question }}{% else %}Pardon?{% endif %}"
+    assert [line.becomes for line in plan.entries if line.name == "utter_default"] == ["Answer for NOT_UNDERSTOOD"]
+
+
+def test_a_language_that_is_not_read_needs_a_person() -> None:
+    project = make_project()
+    project.language = "ru"
+    [line] = [line for line in plan_project(project).entries if line.name == "language"]
+    assert line.reason == "ru: dates, numbers and a yes are read in de, en, es, fr, it, nl, pt only"
 
 
 def test_an_intent_may_say_a_value_of_its_form() -> None:

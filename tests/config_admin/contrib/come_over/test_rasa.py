@@ -3,6 +3,7 @@
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     "not YAML": ({"data/nlu.yml": "nlu:\n- intent: [greet\n"}, ("data/nlu.yml, line 3", "not valid YAML", "Correct")),
     "not a map": ({"data/nlu.yml": "- greet\n"}, ("data/nlu.yml", "is not a file of Rasa", "move it away")),
     "a wrong shape": ({"data/nlu.yml": "nlu:\n- intent: 3\n  examples: {a: b}\n"}, ("nlu.0.examples", "Rasa 3")),
+    "a wrong step": ({"data/stories.yml": "stories:\n- story: a\n  steps: [greet]\n"}, ("stories.0.steps.0: 'greet'",)),
     "a wrong slot": ({"domain.yml": "slots:\n  boat: text\n"}, ("domain.yml", "slots.boat", "Rasa 3")),
     "a broken mark": (
         {"data/nlu.yml": 'nlu:\n- intent: hire\n  examples: |\n    - a [canoe]{"entity: boat}\n'},
@@ -33,8 +35,7 @@ REFUSED: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
     ),
     "Rasa 1 examples": ({"data/nlu.md": "## intent:greet\n- hi\n"}, ("data/nlu.md", "Rasa 1 (Markdown)", "rasa data")),
     "Rasa 1 stories": ({"data/stories.md": "## path\n* greet\n  - utter_greet\n"}, ("data/stories.md", "Rasa 1")),
-    "a domain of Rasa 1": ({"domain.yml": "templates:\n  utter_a:\n  - text: Ahoy\n"}, ("domain.yml", "`templates`")),
-    "forms of Rasa 1": ({"domain.yml": "forms:\n- hire_form\n"}, ("domain.yml", "`forms`", "rasa data")),
+    "a domain of Rasa 1": ({"domain.yml": "templates:\n  utter_a:\n  - text: Ahoy\n"}, ("domain.yml", "Call its `t")),
     "no text": ({"data/nlu.yml": "nlu: []\0"}, ("data/nlu.yml", "NUL")),
 }  # fmt: skip
 
@@ -86,6 +87,14 @@ def test_examples_are_read_without_marks_and_with_their_values(kayak_hire: Proje
     assert kayak_hire.list_synonyms("double kayak") == ["two seater", "tandem"]
 
 
+def test_marks_that_name_a_value_make_synonyms(write: Callable[..., Path]) -> None:
+    examples = '- the [long](boat:raft) one\n    - a [Flat One]{"entity": "boat", "value": "raft"} or a [canoe](boat)\n'
+    project = read(write({"data/nlu.yml": f"nlu:\n- intent: hire\n  examples: |\n    {examples}"}))
+    assert (project.synonyms, project.list_synonyms("raft")) == (
+        {"long": "raft", "flat one": "raft"}, ["long", "flat one"],
+    )  # fmt: skip
+
+
 def test_forms_slots_and_language_are_read(kayak_hire: Project) -> None:
     assert list(kayak_hire.forms["hire_form"])[:3] == ["boat", "licence", "hire_date"]
     assert kayak_hire.slots["persons"]["max_value"] == "4"
@@ -102,9 +111,32 @@ def test_a_form_may_have_its_own_mappings(write: Callable[..., Path]) -> None:
     }
 
 
+@pytest.mark.parametrize(
+    ("forms", "read_forms"),
+    [
+        ("[hire, empty]", {"hire": {}, "empty": {}}),
+        ("{hire: {required_slots: {boat: null}}, empty: {required_slots: ~}}", {"hire": {"boat": []}, "empty": {}}),
+        (
+            "{hire: {boat: [{type: from_text}], ignored_intents: [chat]}, empty: {ignored_intents: chat}}",
+            {"hire": {"boat": [{"type": "from_text"}]}, "empty": {}},
+        ),
+    ],
+)
+def test_forms_of_older_versions_are_read(forms: str, read_forms: dict[str, Any], write: Callable[..., Path]) -> None:
+    assert read(write({}, f"forms: {forms}\n")).forms == read_forms
+
+
+def test_what_is_left_empty_or_indented_wrongly_counts_for_nothing(write: Callable[..., Path]) -> None:
+    project = read(write({}, "intents:\n-\n- hire:\n  use_entities: []\nresponses:\n  utter_a:\n  utter_b: []\n"))
+    assert (project.intents, project.responses) == (["hire"], {"utter_a": [], "utter_b": []})
+
+
 def test_a_domain_may_be_a_folder(write: Callable[..., Path]) -> None:
-    folder = write({"domain/boats.yml": "intents: [hire]\n", "domain/more/small.yaml": "intents: [thank: {a: b}]\n"})
-    assert read(folder).intents == ["hire", "thank", "greet"]
+    folder = write({
+        "domain/boats.yml": "intents: [hire]\n", "domain/more/small.yaml": "intents: [thank: {a: b}]\n",
+        "domains/other.yml": "intents: [rent]\n",
+    })  # fmt: skip
+    assert read(folder).intents == ["hire", "thank", "rent", "greet"]
 
 
 def test_a_text_about_the_project_is_no_training_data(write: Callable[..., Path]) -> None:

@@ -63,10 +63,16 @@ def test_buttons_give_values() -> None:
         {"title": "Broken", "payload": "/inform{size}"},
         {"title": "Yes", "payload": "/affirm"},
     ]
-    assert list_buttons([{"buttons": buttons}]) == {"s": "Small", "l": "Large"}
+    buttons.append({"title": "Medium", "payload": "medium size"})
+    assert list_buttons([{"buttons": buttons}]) == {
+        "s": "Small", "l": "Large", "/affirm": "Yes", "medium size": "Medium",
+    }  # fmt: skip
 
 
 def test_names_are_those_of_flows() -> None:
     assert [name_field(name) for name in ("phone-number", "state", "2nd")] == ["phone_number", "state_value", "f2nd"]
     assert [name_code(name) for name in ("faq/ask_hours", "3d")] == ["FAQ_ASK_HOURS", "INTENT_3D"]
+    assert [name_field("dueño"), name_code("réserver"), name_code("да"), name_code("нет")] == [
+        "dueno", "RESERVER", "INTENT_80AH", "E1APQ",
+    ]  # fmt: skip
     assert name_title("hire_boat") == "Hire boat"
