@@ -14,7 +14,7 @@ from config_admin.commands.named_draft import open_named_draft
 from config_admin.contrib.come_over.files import read_files
 from config_admin.contrib.come_over.outcomes import Outcome
 from config_admin.contrib.come_over.plan import Plan, plan_project
-from config_admin.contrib.come_over.rasa import LAYOUT, read_project
+from config_admin.contrib.come_over.systems import SYSTEMS
 from config_admin.flows.document import FlowRefused
 from config_admin.transfer.apply_import import ImportFailed, run_import
 from config_admin.transfer.document import Document, FileRefused, ImportMode, locate_rows
@@ -33,7 +33,7 @@ class Command(ExactCommand):
     help = "Show what a Rasa project becomes here. With --apply, make a draft of it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("system", choices=["rasa"], help="Where the bot comes from: Rasa 2 or 3.")
+        parser.add_argument("system", choices=[*SYSTEMS], help="Where the bot comes from.")
         parser.add_argument("folder", type=Path, metavar="DIR", help="The folder with domain.yml and data.")
         parser.add_argument("--apply", action="store_true", help="Make a draft. Without it, nothing is changed.")
         parser.add_argument(
@@ -41,11 +41,12 @@ class Command(ExactCommand):
         )
         add_author_argument(parser, "The author of the draft")
 
-    def handle(self, *args: Any, folder: Path, apply: bool, **options: Any) -> None:
+    def handle(self, *args: Any, system: str, folder: Path, apply: bool, **options: Any) -> None:
         """Read, print, and store. Raises CommandError for a project that cannot be read."""
         author = read_author(options["author"], IMPORT)
         try:
-            plan = plan_project(read_project(folder.resolve().name, read_files(folder, LAYOUT)))
+            source = SYSTEMS[system]
+            plan = plan_project(source.read_project(folder.resolve().name, read_files(folder, source.layout)))
             document = Document(locate_rows(plan.write_tables()), ImportMode.UPDATE)
         except FileRefused as refused:
             raise CommandError(f"{refused}\nNothing was written.") from None
