@@ -71,6 +71,7 @@ def _continue_with_form(replies: Sequence[Reply], form: str) -> Continuation:
     actions = next(reply.actions for reply in replies if form in reply.actions)
     others = [reply for reply in replies if form not in reply.actions and not reply.is_conditional]
     losses = [f"other paths do {', '.join(others[0].actions)}"] if others else []
+    losses += [loss for reply in replies for loss in reply.losses]
     return Continuation(actions[: actions.index(form)], form, losses)
 
 
@@ -80,5 +81,6 @@ def _join(replies: Sequence[Reply]) -> Continuation:
     common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*listed, strict=False))]
     answers = {find_role(intent) for reply in replies for intent in reply.next_intents}
     losses = [f"{len(listed)} paths go different ways"] if len(listed) > 1 else []
+    losses += [loss for reply in replies for loss in reply.losses]
     asks = ["it asks for a yes or no, and what follows needs a person"] if {Role.YES, Role.NO} & answers else []
     return Continuation(common, losses=[*losses, *asks])

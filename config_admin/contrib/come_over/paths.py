@@ -29,6 +29,8 @@ class Reply:
     is_conditional: bool = False
     #: The intents of the message that comes next in the story.
     next_intents: Sequence[str] = ()
+    #: What else it does, which no action says.
+    losses: Sequence[str] = ()
 
 
 def read_replies(path: Mapping[str, Any], kind: str, forms: Collection[str]) -> list[Reply]:

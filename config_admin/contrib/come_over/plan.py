@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from config_admin.contrib.come_over.continuations import Continuation, find_continuation, find_form_end, is_response
 from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
@@ -11,10 +12,12 @@ from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_text
 from config_admin.flows.document import FlowKind, FlowRefused, Values
+from config_admin.flows.languages import TEXTS, list_entries, merge_languages
 from config_admin.flows.mapping import COLLECT, write_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
 from convengine.engine.turn import rows
+from convengine.engine.turn.local_time import find_language_code
 from convengine.engine.turn.scope import ANY, NOT_UNDERSTOOD
 from convengine.engine.understanding.language import DEFAULT, find_language, list_languages
 from convengine.engine.understanding.phrases.terms import has_words
@@ -59,6 +62,40 @@ class Plan:
 
 
 def plan_project(project: Project) -> Plan:
+    """The plan, with the texts of all languages."""
+    plan = _plan_language(project)
+    plan.entries += project.entries
+    plan.entries = [replace(each, part=project.part_names.get(each.part, each.part)) for each in plan.entries]
+    others = {language: _plan_language(each) for language, each in project.translations.items()}
+    spoken = {language: {flow["code"]: flow for flow in other.flows} for language, other in others.items()}
+    plan.flows = [
+        merge_languages(
+            flow,
+            {language: _leave_untranslated(flows.get(flow["code"], flow), flow) for language, flows in spoken.items()},
+            find_language_code(project.language),
+        )
+        for flow in plan.flows
+    ]
+    for language, other in others.items():
+        for table, listed in plan.tables.items():
+            for row, translated in zip(listed, other.tables.get(table, ()), strict=False):
+                if entries := list_entries(table, row, translated, language):
+                    row.setdefault("translations", {})[language] = entries
+    return plan
+
+
+def _leave_untranslated(spoken: Any, original: Any) -> Any:
+    """The flow in another language, without the texts that are those of the first one."""
+    if isinstance(spoken, Mapping) and isinstance(original, Mapping):
+        own = {key: part for key, part in spoken.items() if key not in TEXTS or part != original.get(key)}
+        return {key: _leave_untranslated(part, original.get(key)) for key, part in own.items()}
+    if isinstance(spoken, list) and isinstance(original, list):
+        return [_leave_untranslated(*pair) for pair in zip(spoken, original, strict=False)]
+    return spoken
+
+
+def _plan_language(project: Project) -> Plan:
+    """The plan with the texts of one language."""
     planner = _Planner(project)
     named = (intent for reply in project.replies for intent in reply.intents)
     for intent in dict.fromkeys([*project.intents, *project.examples, *named]):
@@ -95,7 +132,8 @@ class _Planner:
 
     def plan_intent(self, intent: str) -> None:
         """Make a flow of an intent, or say why it makes none."""
-        role, continuation = find_role(intent), find_continuation(self._project, intent)
+        role = self._project.roles.get(intent) or find_role(intent)
+        continuation = find_continuation(self._project, intent)
         if role in (Role.YES, Role.NO):
             self._plan_yes_no(intent, role)
         elif any(name.startswith(f"{intent}/") for name in self._project.examples):
@@ -126,7 +164,8 @@ class _Planner:
             return Outcome.PERSON, "; ".join(continuation.losses)
         if loops:
             return Outcome.PERSON, f"only {', '.join(loops)} answers it"
-        return Outcome.PERSON, "code answers it" if replies else "no rule or story says what follows it"
+        actions = ", ".join(continuation.actions)
+        return Outcome.PERSON, f"code answers it: {actions}" if replies else "nothing says what follows it"
 
     def _plan_yes_no(self, intent: str, role: Role) -> None:
         """The engine has its own yes and no: say how many of the examples it reads so."""
@@ -267,8 +306,11 @@ class _Planner:
             ("lookup", "Choices", self._project.lookups), ("regex", "Pattern", self._project.patterns),
         ):  # fmt: skip
             for name in named:
-                reason = "" if name in used else "no field reads this entity"
-                self._add(kind, name, Outcome.PERSON if reason else Outcome.COMES, "" if reason else becomes, reason)
+                loss = self._project.entity_losses.get(name, "")
+                if name in used:
+                    self._add(kind, name, Outcome.PARTLY if loss else Outcome.COMES, becomes, loss)
+                else:
+                    self._add(kind, name, Outcome.PERSON, "", "no field reads this entity")
         self._plan_synonyms()
 
     def _plan_synonyms(self) -> None:

@@ -38,6 +38,7 @@ def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str
     names = {slot: fields.get(slot) or f"context.{name_field(slot)}" for slot in _SLOT.findall(text)}
     unset = [slot for slot in names if slot not in fields]
     rich = [part for part in _RICH_PARTS if any(part in each for each in variations)]
+    rich += first.get("left_out", ())
     losses = {
         f"the first of {len(variations)} variations": len(variations) > 1,
         f"without {', '.join(rich)}": rich,

@@ -103,8 +103,8 @@ def test_a_rule_counts_before_stories() -> None:
 @pytest.mark.parametrize(
     ("replies", "reason"),
     [
-        ((), "no rule or story says what follows it"),
-        ((story("action_x"),), "code answers it"),
+        ((), "nothing says what follows it"),
+        ((story("action_x"),), "code answers it: action_x"),
         ((story("utter_a", is_conditional=True),), "it answers in certain cases only"),
         ((story("form_a"), story("form_b")), "2 paths go different ways; it begins form_a, form_b"),
         ((story("action_x", loop="form_a"),), "only form_a answers it"),
