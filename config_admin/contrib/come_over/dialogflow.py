@@ -37,7 +37,7 @@ _KINDS: Mapping[str, str] = {
         "date": "date", "time": "time", "datetime": "date-time", "duration": "duration", "money": "unit-currency",
         "email": "email", "phone": "phone-number", "postcode": "zip-code",
         "number": "number number-integer cardinal ordinal percentage age",
-        "short_text": "person given-name last-name geo-city geo-capital geo-country geo-state",
+        "short_text": "person given-name last-name geo-city geo-capital geo-country geo-state color language",
         "text": "number-sequence flight-number date-period time-period currency-name address url",
     }.items()
     for entity in entities.split()
@@ -54,7 +54,7 @@ def read_project(name: str, files: Files) -> Project:
     documents = {path: read_document(path, data, read_json) for path, data in files}
     agent = documents.pop(_AGENT, None)
     if isinstance(agent, Mapping) and "defaultLanguageCode" in agent:
-        raise FileRefused(name, "is an agent of Dialogflow CX, and only agents of Dialogflow ES are read.")
+        raise FileRefused(name, "is an agent of Dialogflow CX: only those of ES are read. Rebuild its flows.")
     if not isinstance(agent, Mapping) or "language" not in agent:
         raise FileRefused(name, f"is no export of a Dialogflow ES agent: it has no {_AGENT} with a language. {_REMEDY}")
     check_document(_AGENT, agent, _SCHEMA, "agent", _REMEDY)
@@ -142,7 +142,7 @@ class _Reader:
     def _add_entity(self, owner: str) -> None:
         entity = self.parts["entity"][owner][""]
         name, spoken = entity["name"], {language: self._list_entries(owner, language) for language in self.languages}
-        entries = next(filter(None, spoken.values()), [])
+        spoken[self.project.language] = entries = next(filter(None, spoken.values()), [])
         values = list(dict.fromkeys(each["value"] for each in entries if _is_word(each["value"])))
         if entity.get("isRegexp"):
             self.project.patterns[name] = values
