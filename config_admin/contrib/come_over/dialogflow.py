@@ -89,6 +89,8 @@ class _Reader:
                 self._add_intent(owner, spoken[""])
         # What becomes of a follow-up depends on the form of its parent.
         for intent in filter(is_follow_up, self.intents):
+            if intent["name"] in self.project.follow_ups:
+                continue
             self._add_entry("intent", intent["name"], *self._plan_follow_up(intent))
         self._add_sections()
         for language, own in self.project.translations.items():
@@ -181,8 +183,17 @@ class _Reader:
             self._add_form(intent, parameters, reply, answer)
         elif reply.actions:
             reply.losses += [f"nothing asks for {', '.join(slots)}"] if slots and answer else []
-            reply.next_intents = list(filter(None, map(find_follow_up_role, list_children(intent, self.intents))))
-            project.replies.append(reply)
+            project.replies += [reply, *self._list_answered(intent, slots)]
+
+    def _list_answered(self, intent: Mapped, slots: Collection[str]) -> Iterator[Reply]:
+        """What the follow-ups yes and no of an answer say."""
+        for child in list_children(intent, self.intents):
+            name, role, response = child["name"], find_follow_up_role(child), get_response(child)
+            is_first = (intent["name"], role) not in self.project.follow_ups.values()
+            if role in (Role.YES, Role.NO) and is_first and not self._list_parameters(response):
+                answer = self._add_response(f"utter_{name}", response.get("messages"), slots)
+                self.project.follow_ups[name] = (intent["name"], role)
+                yield Reply(("intent", name), [name], actions=[*answer, *self._list_code(child, answer)])
 
     def _list_examples(self, owner: str, intent: Mapped) -> Iterator[LabelledMessage]:
         """The phrases in all languages, with the values of entities that have patterns."""

@@ -18,7 +18,7 @@ from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
 from convengine.engine.turn import rows
 from convengine.engine.turn.local_time import find_language_code
-from convengine.engine.turn.scope import ANY, NOT_UNDERSTOOD
+from convengine.engine.turn.scope import ANY, IDLE, NOT_UNDERSTOOD
 from convengine.engine.understanding.language import DEFAULT, find_language, list_languages
 from convengine.engine.understanding.phrases.terms import has_words
 from convengine.evaluation.read import FormReader
@@ -78,9 +78,11 @@ def plan_project(project: Project) -> Plan:
     ]
     for language, other in others.items():
         for table, listed in plan.tables.items():
-            for row, translated in zip(listed, other.tables.get(table, ()), strict=False):
-                if entries := list_entries(table, row, translated, language):
-                    row.setdefault("translations", {})[language] = entries
+            translated = {(row["intent_code"], row["state_code"]): row for row in other.tables.get(table, ())}
+            for row in listed:
+                same = translated.get((row["intent_code"], row["state_code"]), row)
+                if same != row:
+                    row.setdefault("translations", {})[language] = list_entries(table, row, same, language)
     return plan
 
 
@@ -121,6 +123,8 @@ class _Planner:
         self._responses: set[str] = set()
         #: The fields, and the codes of the flows, of each form.
         self._fields: dict[str, Fields] = {}
+        #: The codes of the flows that only answer, by intent.
+        self._answers: dict[str, str] = {}
         self._begun: dict[str, list[str]] = {}
         #: What is done after each intent and each form.
         self._done: dict[str, list[str]] = {}
@@ -134,7 +138,9 @@ class _Planner:
         """Make a flow of an intent, or say why it makes none."""
         role = self._project.roles.get(intent) or find_role(intent)
         continuation = find_continuation(self._project, intent)
-        if role in (Role.YES, Role.NO):
+        if intent in self._project.follow_ups:
+            self._plan_follow_up(intent, continuation)
+        elif role in (Role.YES, Role.NO):
             self._plan_yes_no(intent, role)
         elif any(name.startswith(f"{intent}/") for name in self._project.examples):
             # A rule names a retrieval intent as a whole.
@@ -218,7 +224,31 @@ class _Planner:
         title = name_title(role if role is Role.OUT_OF_SCOPE else intent)
         self._done[intent] = continuation.responses
         flow = {"title": title, "kind": kind.value, "answer": text or self._texts["answer_handover"]}
-        self._add_flow(intent, name, flow, [*continuation.losses, *losses])
+        code = self._add_flow(intent, name, flow, [*continuation.losses, *losses])
+        if kind is FlowKind.answer:
+            self._answers[intent] = code
+
+    def _plan_follow_up(self, intent: str, continuation: Continuation) -> None:
+        """Answer a yes or no to an answer, in a state of its flow."""
+        parent, role = self._project.follow_ups[intent]
+        code, (text, losses) = self._answers.get(parent), self._write_responses(continuation.responses, {})
+        if not code or not text:
+            self._add("intent", intent, Outcome.PERSON, "", f"users say it only after {parent}", *losses)
+            return
+        act = "AFFIRM" if role is Role.YES else "NEGATE"
+        about = f"the user says {role} to the answer"
+        self.result.tables.setdefault(rows.Rule.table, []).append({
+            "intent_code": code, "state_code": IDLE, "phase": "POST_DIALOGUE_ACT", "rule_type": "EXACT",
+            "match_target": "DIALOGUE_ACT", "match_pattern": act, "action": "SET_STATE", "action_value": role.name,
+            "priority": 10, "description": about,
+        })  # fmt: skip
+        self.result.tables.setdefault(rows.Response.table, []).append({
+            "intent_code": code, "state_code": role.name, "output_format": "TEXT", "response_type": "EXACT",
+            "exact_text": text, "description": about,
+        })  # fmt: skip
+        losses += [f"without {action}" for action in continuation.actions if action not in continuation.responses]
+        outcome = Outcome.PARTLY if losses else Outcome.COMES
+        self._add("intent", intent, outcome, f"Answer to a {role} of {code}", *losses)
 
     def _plan_form_flow(self, intent: str, continuation: Continuation) -> None:
         """A flow that asks for the fields of a form, from the first message to the answer at the end."""

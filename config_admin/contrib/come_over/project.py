@@ -40,6 +40,8 @@ class Project:
     sections: set[str] = field(default_factory=set)
     #: What intents are for whose names do not say it.
     roles: dict[str, Role] = field(default_factory=dict)
+    #: Intents that say yes or no to the answer of another one, with that one.
+    follow_ups: dict[str, tuple[str, Role]] = field(default_factory=dict)
     #: What does not come along of entities.
     entity_losses: dict[str, str] = field(default_factory=dict)
     #: Parts of which the reader knows already what becomes of them.

@@ -147,7 +147,9 @@ def test_an_agent_of_dialogflow_asks_confirms_and_answers(tower: None) -> None:
         ("four", "COLLECT", "Which instrument would you like to look through?"),
         ("the big one", "CONFIRM", "A visit on Wednesday 3 June 2099 for 4 with the reflector. Shall I book it?"),
         ("yes", "DONE", "Your place at the reflector is booked. Dress warmly!"),
-        ("and from there", "DONE", "I only know about the tower. Could you put it another way?"),
+        ("where can I park", "IDLE", "Cars stay in the village. Would you like to know the way?"),
+        ("yes please", "YES", "Follow the lanterns uphill."),
+        ("and from there", "YES", "I only know about the tower. Could you put it another way?"),
     )
 
 
@@ -158,5 +160,7 @@ def test_an_agent_of_dialogflow_speaks_its_other_language(tower: None) -> None:
         ("MT-204", "COLLECT", "Bewegt sie sich noch?"),
         ("sie klemmt", "CONFIRM", "Bitte prüfen Sie: Mount: MT-204, Blocked: Sie klemmt. Stimmt das so?"),
         ("ja", "DONE", "Danke, jemand kümmert sich um MT-204."),
+        ("wo kann ich parken", "IDLE", "Autos bleiben im Dorf. Möchten Sie den Weg wissen?"),
+        ("ja", "YES", "Folgen Sie den Laternen bergauf."),
         locale="de-DE",
     )

@@ -27,6 +27,8 @@ LINES = {
     ("intent", "report fault"): (PARTLY, "Flow REPORT_FAULT", "it asks for a yes at the end"),
     ("intent", "sky tonight"): (PERSON, "", "code answers it: action sky.tonight"),
     ("intent", "parking"): (PARTLY, "Answer PARKING", "the first of 2 variations; without card"),
+    ("intent", "parking - yes"): (COMES, "Answer to a yes of PARKING", ""),
+    ("intent", "parking - no"): (COMES, "Answer to a no of PARKING", ""),
     ("intent", "parking - walk"): (
         PERSON, "", "users say it only after parking: make it a field, or a rule and a state",
     ),
@@ -140,6 +142,7 @@ def test_intents_that_nobody_can_say_make_no_flow(tmp_path: Path) -> None:
         **describe_intent("deep", "deeper", text="Deep", contexts=["cave"]),
         **describe_intent("ask", "ask me", text="Really?", parentId=""),
         **describe_intent("ask - yes", "yes", text="Really", parentId="ask"),
+        **describe_intent("ask - yes - more", "more", text="More", parentId="ask - yes"),
     }))  # fmt: skip
     lines = {line.name: (line.outcome, line.reason) for line in plan.entries if line.part == "intent"}
     where = "make it a field, or a rule and a state"
@@ -147,8 +150,9 @@ def test_intents_that_nobody_can_say_make_no_flow(tmp_path: Path) -> None:
         "off": (UNNEEDED, "it is switched off"),
         "begin": (PERSON, "only the event WELCOME begins it: let the caller say its text"),
         "deep": (PERSON, f"users say it only in the context cave, which code sets: {where}"),
-        "ask": (PARTLY, "it asks for a yes or no, and what follows needs a person"),
-        "ask - yes": (PERSON, f"users say it only after ask: {where}"),
+        "ask": (COMES, ""),
+        "ask - yes": (COMES, ""),
+        "ask - yes - more": (PERSON, f"users say it only after ask → ask - yes: {where}"),
     }
     assert [flow["code"] for flow in plan.flows] == ["ASK"]
 
