@@ -65,8 +65,8 @@ def read_project(name: str, files: Files) -> Project:
             check_document(path, document, _SCHEMA, part, _REMEDY)
             parts[part].setdefault(match[2], {})[(match[4] or "").lower()] = document
     for folder, part, listed in (("intents", "intent", "usersays"), ("entities", "entity", "entries")):
-        if lost := next(iter(parts[listed].keys() - parts[part].keys()), ""):
-            raise FileRefused(f"{folder}/{lost}.json", f"is missing, although {listed} belong to it. {_REMEDY}")
+        if missing := next(iter(parts[listed].keys() - parts[part].keys()), ""):
+            raise FileRefused(f"{folder}/{missing}.json", f"is missing, although {listed} belong to it. {_REMEDY}")
     if not parts["intent"]:
         raise FileRefused(name, f"has no intents. {_REMEDY}")
     return _Reader(Project(name, part_names=_PART_NAMES), agent, parts).read()
@@ -204,8 +204,8 @@ class _Reader:
             for part in phrase.get("data", ()):
                 values.setdefault((part.get("meta") or "").removeprefix("@"), []).append(part["text"])
             if text := " ".join((_PART.sub("", text) if phrase.get("isTemplate") else text).split()):
-                marked = {entity: values[entity] for entity in values.keys() & self.project.patterns.keys()}
-                yield LabelledMessage(text, intent["name"], marked)
+                examples = {entity: values[entity] for entity in values.keys() & self.project.patterns.keys()}
+                yield LabelledMessage(text, intent["name"], examples)
 
     def _list_code(self, intent: Mapped, answer: Sequence[str]) -> list[str]:
         """The webhook of an intent; without an answer, whoever reads its action."""
@@ -223,9 +223,9 @@ class _Reader:
             parts = self._composites.get(entity, {each["name"]: entity})
             for name, part in parts.items():
                 # The question for a composite one is asked once.
-                asked = {} if name == next(iter(parts)) else {"prompts": (), "promptMessages": ()}
+                prompts = {} if name == next(iter(parts)) else {"prompts": (), "promptMessages": ()}
                 own = {"name": name, "entity": part, "required": bool(each.get("required"))}
-                listed.setdefault(name, {**each, **asked, **own})
+                listed.setdefault(name, {**each, **prompts, **own})
         return list(listed.values())
 
     def _add_form(self, intent: Mapped, parameters: Sequence[Mapped], reply: Reply, answer: Sequence[str]) -> None:
@@ -254,11 +254,11 @@ class _Reader:
         }
         prompts = [{**prompt, "speech": prompt.get("value")} for prompt in parameter.get("prompts") or ()]
         messages = [*prompts, *(parameter.get("promptMessages") or ())]
-        asked = self._add_response(f"utter_ask_{form}_{name}", messages, slots)
-        if asked and entity not in self.project.lookups and entity not in _KINDS:
-            values = self.project.responses[asked[0]][0]["replies"]
+        questions = self._add_response(f"utter_ask_{form}_{name}", messages, slots)
+        if questions and entity not in self.project.lookups and entity not in _KINDS:
+            values = self.project.responses[questions[0]][0]["replies"]
             for own in self._projects.values():
-                own.responses |= {asked[0]: add_buttons(own.responses.get(asked[0], []), name, values)}
+                own.responses |= {questions[0]: add_buttons(own.responses.get(questions[0], []), name, values)}
 
     def _add_response(self, name: str, messages: Sequence[Mapped] | None, slots: Collection[str]) -> list[str]:
         """Add a response in each language that has it, and name it if there is one."""
@@ -331,11 +331,13 @@ def _list_words(
     synonyms: dict[str, list[str]] = {}
     for entry in entries:
         synonyms.setdefault(entry["value"], []).extend(filter(_is_word, entry.get("synonyms") or ()))
-    listed, meant = list[str](), {value.casefold(): value for value in values}
+    listed, values_by_word = list[str](), {value.casefold(): value for value in values}
     for value in values:
         words = synonyms.get(value, [])
         # A value that is no word of its users, such as a number, is shown as its first word.
         is_shown = value in words and not is_translation
         ordered = [value, *words] if is_shown else [*(word for word in words if word != value), value]
-        listed += [word for word in dict.fromkeys(ordered) if meant.setdefault(word.casefold(), value) == value]
-    return listed, meant
+        listed += [
+            word for word in dict.fromkeys(ordered) if values_by_word.setdefault(word.casefold(), value) == value
+        ]
+    return listed, values_by_word

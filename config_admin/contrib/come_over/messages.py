@@ -48,12 +48,12 @@ def _describe_rich(message: Mapped, general: Sequence[Mapped]) -> str:
 
 
 def _write_slots(text: str, slots: Collection[str]) -> str:
-    def write(found: re.Match[str]) -> str:
-        sign, name, rest = found.groups()
+    def write(reference: re.Match[str]) -> str:
+        sign, name, rest = reference.groups()
         # `#order.size` names a context first; `$meal.drink` is a part of a composite entity.
         names = [*rest.split(".")[1:]] if sign == "#" else [name, *rest.split(".")[1:]]
         slot = next((each for each in reversed(names) if each in slots), names[0] if sign == "#" and names else "")
         further = "".join(f".{each}" for each in names[names.index(slot) + 1 :] if each != "original") if slot else ""
-        return f"{{{slot}}}{further}" if slot else found[0]
+        return f"{{{slot}}}{further}" if slot else reference[0]
 
     return _REFERENCE.sub(write, text)

@@ -138,8 +138,9 @@ def tower(tmp_path: Path) -> None:
     run("draft", "publish", "From tower.zip")
 
 
-def test_an_agent_of_dialogflow_asks_confirms_and_answers(tower: None) -> None:
+def test_an_agent_of_dialogflow_asks_confirms_and_answers(tower: None, tmp_path: Path) -> None:
     assert "0 errors" in run("config_check")
+    assert "has all of it already" in run("come_over", "dialogflow", str(tmp_path / "tower.zip"), "--apply")
     talk(
         ("when does the dome open?", "IDLE", "The dome opens at dusk and closes at midnight."),
         ("I would like to visit the tower", "COLLECT", "On which night would you like to come?"),
