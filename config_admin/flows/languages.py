@@ -92,7 +92,7 @@ def write_translated(flow: Mapping[str, Json], write: Callable[[Mapping[str, Jso
         translated = write({**speak_alone(flow, language, UNTRANSLATED), "locale": language})
         for table, listed in written.items():
             for row, other in zip(listed, translated[table], strict=True):
-                if entries := _list_entries(table, row, other, language):
+                if entries := list_entries(table, row, other, language):
                     row.setdefault("translations", {})[language] = entries
     return written
 
@@ -141,7 +141,7 @@ def _text_of(entry: Json) -> Json:
     return entry.get("text") if isinstance(entry, Mapping) else None
 
 
-def _list_entries(table: str, row: Mapping[str, Json], other: Mapping[str, Json], language: str) -> dict[str, Json]:
+def list_entries(table: str, row: Mapping[str, Json], other: Mapping[str, Json], language: str) -> dict[str, Json]:
     """The translations of a row, which another one has as its texts.
 
     In a language without tables, a text that is equal is a built-in one.

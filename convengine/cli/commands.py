@@ -32,7 +32,7 @@ COMMANDS: Sequence[Command] = (
     Command("import", "Show what a configuration file would change; import it with --apply.", "config_import"),
     Command("export", "Write the configuration to a file.", "config_export"),
     Command("apply", "Apply a file of rows, webhooks, keys, documents and more; --plan shows it.", "apply"),
-    Command("come-over", "Show what a Rasa project becomes here; make a draft of it with --apply.", "come_over"),
+    Command("come-over", "Show what a bot of Rasa or Dialogflow becomes here; make a draft with --apply.", "come_over"),
     Command("draft", "Make, list, review, publish, schedule and discard drafts.", "draft"),
     Command("gradual", "Show the gradual release; stop it, or give it to more or to all.", "gradual"),
     Command(

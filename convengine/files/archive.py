@@ -25,6 +25,9 @@ def unpack(
                     f"unpacks to more than {most_bytes_in_all // 1_000_000} MB, or {most_files:,} files. Split it."
                 )
             return [(entry.filename, archive.open(entry).read(most_bytes + 1)) for entry in entries]
-    # `zipfile` raises NotImplementedError for an unknown compression, and RuntimeError for a password.
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError):
+    except Unreadable:
+        raise
+    # `zipfile` raises NotImplementedError for an unknown compression, RuntimeError for a password, and ValueError for
+    # a file that begins before the archive.
+    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError):
         raise Unreadable("is not a readable archive.") from None

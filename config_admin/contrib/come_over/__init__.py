@@ -1,1 +1,1 @@
-"""A project of Rasa becomes flows: what comes along, what does not and why (docs/come_over.md)."""
+"""A bot of Rasa or Dialogflow becomes flows: what comes along, what does not and why (docs/come_over.md)."""

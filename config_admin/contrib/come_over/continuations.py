@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 
-from config_admin.contrib.come_over.outcomes import Role, find_role
+from config_admin.contrib.come_over.outcomes import Role
 from config_admin.contrib.come_over.paths import LEAVE, Reply
 from config_admin.contrib.come_over.project import Project
 
@@ -33,7 +33,7 @@ def find_continuation(project: Project, intent: str) -> Continuation:
     replies = project.list_replies(intent)
     outside = [reply for reply in replies if not reply.loop]
     forms = _list_forms(project, outside)
-    if len(forms) == 1 and find_role(intent) is None:
+    if len(forms) == 1 and project.find_role(intent) is None:
         return _continue_with_form(outside, forms[0])
     continuation = _join(_choose_replies(replies))
     continuation.actions = [action for action in continuation.actions if action not in project.forms]
@@ -76,7 +76,7 @@ def find_answer(project: Project, action: str, role: Role) -> Continuation | Non
         reply
         for reply in project.replies
         if reply.follows == action and not (reply.loop or reply.is_conditional)
-        if reply.intents and all(find_role(intent) is role for intent in reply.intents)
+        if reply.intents and all(project.find_role(intent) is role for intent in reply.intents)
     ]
     if not replies:
         return None
@@ -93,6 +93,7 @@ def _continue_with_form(replies: Sequence[Reply], form: str) -> Continuation:
     actions = next(reply.actions for reply in replies if form in reply.actions)
     others = [reply for reply in replies if form not in reply.actions and not reply.is_conditional]
     losses = [f"other paths do {', '.join(others[0].actions)}"] if others else []
+    losses += [loss for reply in replies for loss in reply.losses]
     return Continuation(actions[: actions.index(form)], form, losses)
 
 
@@ -101,4 +102,5 @@ def _join(replies: Sequence[Reply]) -> Continuation:
     listed = list(dict.fromkeys(tuple(reply.actions) for reply in replies))
     common = [each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*listed, strict=False))]
     losses = [f"{len(listed)} paths go different ways"] if len(listed) > 1 else []
+    losses += [loss for reply in replies for loss in reply.losses]
     return Continuation(common, losses=losses)

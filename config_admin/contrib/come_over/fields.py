@@ -14,7 +14,7 @@ from convengine.engine.rules.patterns import PatternError, compile_pattern
 from convengine.engine.text.compare import fold, split_name
 
 #: Limits of a field; more choices than these are the work of a finder.
-_MOST_OPTIONS, _LONGEST_PATTERN, _LONGEST_WORDS = 200, 500, 200
+MOST_OPTIONS, _LONGEST_PATTERN, _LONGEST_WORDS = 200, 500, 200
 #: So many marked examples say the pattern of their values.
 _LEAST_EXAMPLES, _MOST_EXAMPLES = 3, 20
 #: The letters of one case, or of both, in a class of characters.
@@ -50,7 +50,7 @@ class Slot:
 
     @property
     def declared(self) -> Mapping[str, Any]:
-        return self.project.slots.get(self.name, {})
+        return self.project.form_slots.get((self.form, self.name)) or self.project.slots.get(self.name, {})
 
     @property
     def type(self) -> str:
@@ -89,12 +89,15 @@ class Slot:
         """What the buttons of its question show for each value. A single button is a way out of the question."""
         by_intent = {f"/{intent}": value for intent, value in self.values_by_intent.items()}
         buttons = {by_intent.get(sent, sent): title for sent, title in list_buttons(self.question).items()}
-        titles = {self.project.find_value(sent): title for sent, title in buttons.items() if not sent.startswith("/")}
+        find, entity = self.project.find_value, next(iter(self.entities), "")
+        titles = {find(sent, entity): title for sent, title in buttons.items() if not sent.startswith("/")}
         return titles if len(titles) > 1 else {}
 
-    def list_of_entities(self, named: Mapping[str, Sequence[str]]) -> list[str]:
-        """The lines of a lookup table or of regular expressions, by entity."""
-        return [text for entity in self.entities for text in named.get(entity, ())]
+    @property
+    def table(self) -> list[tuple[str, str]]:
+        """The lines of the lookup tables of its entities, each after its value."""
+        lookups, find = self.project.lookups, self.project.find_value
+        return [(find(text, entity), text) for entity in self.entities for text in lookups.get(entity, ())]
 
     @property
     def question_name(self) -> str:
@@ -104,6 +107,17 @@ class Slot:
     @property
     def question(self) -> Sequence[Mapping[str, Any]]:
         return self.project.responses.get(self.question_name, ())
+
+    @property
+    def is_optional(self) -> bool:
+        return bool(self.declared.get("optional"))
+
+    @property
+    def losses(self) -> list[str]:
+        """What does not come along, besides parts of its question."""
+        asking = f"action_ask_{self.name}"
+        code = [f"{asking} asks by code"] if asking in self.project.actions else []
+        return [*code, *self.declared.get("losses", ())]
 
     @property
     def is_yes_no(self) -> bool:
@@ -145,12 +159,12 @@ def list_slots(project: Project, form: str) -> list[Slot]:
 
 def _write_options(slot: Slot) -> Values | None:
     """A choice, where the values are listed: by the slot, the buttons of its question, intents or a lookup table."""
-    titles, words, table = slot.titles, slot.words, slot.list_of_entities(slot.project.lookups)
+    titles, words, table = slot.titles, slot.words, slot.table
     values = [value for value in slot.declared.get("values", ()) if value != "__other__"]
     listed = list(dict.fromkeys([*values, *titles, *(words if table or slot.values_by_intent else ())]))
-    if not listed or len(listed) > _MOST_OPTIONS:
+    if not listed or len(listed) > MOST_OPTIONS:
         return None
-    shown = {slot.project.find_value(text): text for text in reversed(table)}
+    shown = dict(reversed(table))
     labels = {value: titles.get(value) or shown.get(value, value) for value in listed}
     options, taken = list[Values](), {fold(text) for pair in labels.items() for text in pair}
     for value, label in labels.items():
@@ -172,7 +186,7 @@ def _write_pattern(slot: Slot) -> Values | None:
     Rasa reads entities in any case of letters, and forms do not.
     """
     examples = list(dict.fromkeys(text for texts in slot.words.values() for text in texts))
-    given = "|".join(slot.list_of_entities(slot.project.patterns))
+    given = "|".join(text for entity in slot.entities for text in slot.project.patterns.get(entity, ()))
     is_alike = len(examples) >= _LEAST_EXAMPLES and all(map(_LETTERS_AND_DIGITS.match, examples))
     derived = derive_pattern(examples[:_MOST_EXAMPLES]) if is_alike else ""
     candidates = filter(_is_usable, (given, _LETTERS.sub("A-Za-z", given), derived))
@@ -218,6 +232,7 @@ def _write_kind_by_name(slot: Slot) -> Values | None:
 #: The first that writes a kind decides; each with what the plan says about it.
 KINDS: Sequence[tuple[str, Callable[[Slot], Values | None]]] = (
     ("by its type, or the intents for yes and no", lambda slot: {"type": "yes_no"} if slot.is_yes_no else None),
+    ("by its entity", lambda slot: {"type": kind} if (kind := slot.declared.get("field_kind")) else None),
     ("by values, buttons, intents, lookup table and synonyms", _write_options),
     ("by the regular expressions or examples of its entity", _write_pattern),
     ("by its type", _write_number),
@@ -251,17 +266,27 @@ def write_fields(slots: Sequence[Slot]) -> Fields:
     form_slots = [slot for slot in slots if slot is not last]
     written = Fields(names={slot.name: name_field(slot.name) for slot in form_slots})
     for slot in form_slots:
-        reason, kind = next((reason, kind) for reason, write in KINDS if (kind := write(slot)))
-        text, action = write_text(slot.question, written.names, asks=True), f"action_ask_{slot.name}"
-        is_code = action in slot.project.actions
-        problems = [f"{action} asks by code"] if is_code else [] if text.template else ["the built-in question asks"]
-        field_name = {"name": written.names[slot.name], "title": name_title(slot.name)}
-        question = {"question": text.template} if text.template else {}
-        written.fields.append({**field_name, **kind, **question})
-        outcome = Outcome.PARTLY if text.unset or is_code else Outcome.COMES
-        about = "; ".join([reason, *text.losses, *problems])
-        written.entries.append(PlanEntry("slot", f"{slot.form}.{slot.name}", outcome, f"Field, {kind['type']}", about))
+        field, entry = _write_field(slot, written.names)
+        written.fields.append(field)
+        written.entries.append(entry)
     if last:
         written.confirmation = write_text(last.question, written.names, asks=True).template
         written.entries.append(PlanEntry("slot", f"{last.form}.{last.name}", Outcome.COMES, "Confirmation"))
     return written
+
+
+def _write_field(slot: Slot, names: Mapping[str, str]) -> tuple[Values, PlanEntry]:
+    reason, kind = next((reason, kind) for reason, write in KINDS if (kind := write(slot)))
+    text = write_text(slot.question, names, asks=True)
+    optional = {"required": False} if slot.is_optional else {}
+    question = {"question": text.template} if text.template else {}
+    silence = "nobody is asked for it" if slot.is_optional else "the built-in question asks"
+    losses = slot.losses or ([] if question else [silence])
+    outcome = Outcome.PARTLY if text.unset or slot.losses else Outcome.COMES
+    return (
+        {"name": names[slot.name], "title": name_title(slot.name), **optional, **kind, **question},
+        PlanEntry(
+            "slot", f"{slot.form}.{slot.name}", outcome, f"Field, {kind['type']}",
+            "; ".join([reason, *text.losses, *losses]),
+        ),
+    )  # fmt: skip

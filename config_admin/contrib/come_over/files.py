@@ -11,7 +11,7 @@ from convengine.files.apart import read_apart
 from convengine.files.archive import unpack
 
 #: Limits of a bot: files, bytes of a file, and bytes in all.
-MOST_FILES, MOST_BYTES, MOST_BYTES_IN_ALL = 500, 4 * 1024 * 1024, 16 * 1024 * 1024
+MOST_FILES, MOST_BYTES, MOST_BYTES_IN_ALL = 5000, 4 * 1024 * 1024, 16 * 1024 * 1024
 Files = Sequence[tuple[str, bytes]]
 
 
@@ -43,7 +43,7 @@ def read_archive(name: str, data: bytes, layout: Layout) -> Files:
     try:
         files = read_apart(
             data, unpack, data, layout.suffixes,
-            most_files=MOST_FILES * 10, most_bytes=MOST_BYTES, most_bytes_in_all=MOST_BYTES_IN_ALL * 10,
+            most_files=MOST_FILES, most_bytes=MOST_BYTES, most_bytes_in_all=MOST_BYTES_IN_ALL * 10,
         )  # fmt: skip
     except Unreadable as error:
         raise FileRefused(name, error.problem) from None
@@ -55,7 +55,7 @@ def _limit(files: Iterator[tuple[str, bytes]]) -> Files:
     for name, data in files:
         total += len(data)
         if len(limited) == MOST_FILES:
-            raise FileRefused(name, f"is one of more than {MOST_FILES} files. Join some of them.")
+            raise FileRefused(name, f"is one of more than {MOST_FILES:,} files. Join some of them.")
         if len(data) > MOST_BYTES:
             raise FileRefused(name, f"has more than {MOST_BYTES // 1024**2} MB. Split it, or leave examples out.")
         if total > MOST_BYTES_IN_ALL:

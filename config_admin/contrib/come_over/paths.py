@@ -33,6 +33,8 @@ class Reply:
     needs_value: bool = False
     #: The last action before it in the same path.
     follows: str = ""
+    #: What else it does, which no action says.
+    losses: Sequence[str] = ()
 
 
 def read_replies(path: Mapping[str, Any], kind: str, forms: Collection[str]) -> list[Reply]:

@@ -2,8 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import product
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from config_admin.contrib.come_over.continuations import (
     Continuation,
@@ -13,12 +13,13 @@ from config_admin.contrib.come_over.continuations import (
     is_response,
 )
 from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
-from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role, find_role
+from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role
 from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.scenarios import write_scenario
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_in_sequence, write_text
 from config_admin.flows.document import FlowKind, FlowRefused, Values
+from config_admin.flows.languages import TEXTS, list_entries, merge_languages
 from config_admin.flows.mapping import COLLECT, DONE, write_rows
 from convengine.engine.forms.asking import get_texts
 from convengine.engine.text.compare import fold
@@ -73,6 +74,42 @@ class Plan:
 
 
 def plan_project(project: Project) -> Plan:
+    """The plan, with the texts of all languages."""
+    plan = _plan_language(project)
+    plan.entries += project.entries
+    plan.entries = [replace(each, part=project.part_names.get(each.part, each.part)) for each in plan.entries]
+    others = {language: _plan_language(each) for language, each in project.translations.items()}
+    spoken = {language: {flow["code"]: flow for flow in other.flows} for language, other in others.items()}
+    plan.flows = [
+        merge_languages(
+            flow,
+            {language: _leave_untranslated(flows.get(flow["code"], flow), flow) for language, flows in spoken.items()},
+            find_language_code(project.language),
+        )
+        for flow in plan.flows
+    ]
+    for language, other in others.items():
+        for table, listed in plan.tables.items():
+            translated = {(row["intent_code"], row["state_code"]): row for row in other.tables.get(table, ())}
+            for row in listed:
+                same = translated.get((row["intent_code"], row["state_code"]), row)
+                if same != row:
+                    row.setdefault("translations", {})[language] = list_entries(table, row, same, language)
+    return plan
+
+
+def _leave_untranslated(spoken: Any, original: Any) -> Any:
+    """The flow in another language, without the texts that are those of the first one."""
+    if isinstance(spoken, Mapping) and isinstance(original, Mapping):
+        own = {key: part for key, part in spoken.items() if key not in TEXTS or part != original.get(key)}
+        return {key: _leave_untranslated(part, original.get(key)) for key, part in own.items()}
+    if isinstance(spoken, list) and isinstance(original, list):
+        return [_leave_untranslated(*pair) for pair in zip(spoken, original, strict=False)]
+    return spoken
+
+
+def _plan_language(project: Project) -> Plan:
+    """The plan with the texts of one language."""
     planner = _Planner(project)
     named = (intent for reply in project.replies for intent in reply.intents)
     for intent in dict.fromkeys([*project.intents, *project.examples, *named]):
@@ -114,9 +151,11 @@ class _Planner:
 
     def plan_intent(self, intent: str) -> None:
         """Make a flow of an intent, or say why it makes none."""
-        role, continuation = find_role(intent), find_continuation(self._project, intent)
+        role = self._project.find_role(intent)
+        continuation = find_continuation(self._project, intent)
         if role in (Role.YES, Role.NO):
-            self._plan_yes_no(intent, role)
+            if self._project.examples.get(intent):
+                self._plan_yes_no(intent, role)
         elif any(name.startswith(f"{intent}/") for name in self._project.examples):
             # A rule names a retrieval intent as a whole.
             self._done[intent] = [f"utter_{intent}"]
@@ -137,7 +176,7 @@ class _Planner:
         """Why an intent with examples makes no flow."""
         replies = self._project.list_replies(intent)
         loops = dict.fromkeys(reply.loop for reply in replies if reply.loop)
-        if loops and find_role(intent) is Role.STOP:
+        if loops and self._project.find_role(intent) is Role.STOP:
             return Outcome.UNNEEDED, "users leave a form by “cancel” or another subject"
         does_nothing = not any(action not in self._project.forms for reply in replies for action in reply.actions)
         if does_nothing and self._fills_slots(intent):
@@ -146,7 +185,8 @@ class _Planner:
             return Outcome.PERSON, "; ".join(continuation.losses)
         if loops:
             return Outcome.PERSON, f"only {', '.join(loops)} answers it"
-        return Outcome.PERSON, "no rule or story says what follows it" if does_nothing else "code answers it"
+        actions = ", ".join(continuation.actions)
+        return Outcome.PERSON, "nothing says what follows it" if does_nothing else f"code answers it: {actions}"
 
     def _plan_yes_no(self, intent: str, role: Role) -> None:
         """The engine has its own yes and no: say how many of the examples it reads so."""
@@ -297,13 +337,23 @@ class _Planner:
             self._add("slot", ", ".join(others), Outcome.PERSON, "", "no form asks for it: code or a rule sets it")
 
     def plan_answers_to_yes_no(self) -> None:
-        for action, role in product(self._ends, _ACTS):
-            if continuation := find_answer(self._project, action, role):
+        """Say what follows a yes or no to each action that stories or follow-ups answer."""
+        asked = ((reply.follows, self._find_answer_role(reply)) for reply in self._project.replies)
+        for action, role in dict.fromkeys((action, role) for action, role in asked if action and role):
+            continuation = find_answer(self._project, action, role)
+            if action not in self._ends:
+                self._add("answer", _name_answer(action, role), Outcome.PERSON, "", "no flow ends with it")
+            elif continuation:
                 self._plan_answer_to(action, role, continuation)
+
+    def _find_answer_role(self, reply: Reply) -> Role | None:
+        """Whether the reply follows a yes or a no outside of a form."""
+        role = self._project.find_role(reply.intents[0]) if reply.intents and not reply.loop else None
+        return role if role in _ACTS else None
 
     def _plan_answer_to(self, action: str, role: Role, continuation: Continuation) -> None:
         """Rules that lead from the flows that end with an action to what follows a yes or no: a text, or a flow."""
-        name = f"{role} after {action}"
+        name = _name_answer(action, role)
         text, losses = self._write_responses(continuation.responses, {})
         losses += [*continuation.losses, *(f"without {each}" for each in continuation.actions if not is_response(each))]
         if flows := self._begun.get(continuation.form, []):
@@ -332,8 +382,11 @@ class _Planner:
             ("lookup", "Choices", self._project.lookups), ("regex", "Pattern", self._project.patterns),
         ):  # fmt: skip
             for name in named:
-                reason = "" if name in used else "no field reads this entity"
-                self._add(kind, name, Outcome.PERSON if reason else Outcome.COMES, "" if reason else becomes, reason)
+                loss = self._project.entity_losses.get(name, "")
+                if name in used:
+                    self._add(kind, name, Outcome.PARTLY if loss else Outcome.COMES, becomes, loss)
+                else:
+                    self._add(kind, name, Outcome.PERSON, "", "no field reads this entity")
         self._plan_synonyms()
 
     def _plan_synonyms(self) -> None:
@@ -357,8 +410,8 @@ class _Planner:
         # Within a form, flows go on with their questions by themselves.
         actions = [action for action in reply.actions if not (reply.loop and action in self._project.forms)]
         names: Sequence[str] = reply.intents or [reply.form]
-        if role := next((role for role in _ACTS if not reply.loop and find_role(names[0]) is role), None):
-            names = [f"{role} after {reply.follows}"]
+        if role := self._find_answer_role(reply):
+            names = [_name_answer(reply.follows, role)]
         if not actions or (not reply.is_conditional and all(self._done.get(name) == actions for name in names)):
             return ""
         case = ", if a slot or a checkpoint says so," if reply.is_conditional else ""
@@ -384,3 +437,7 @@ class _Planner:
                 name = f"{number:03}-{scenario.name}".strip("-")
                 document = {"id": name, "title": scenario.title or name, "turns": scenario.turns}
                 self.result.scenarios.append(document)
+
+
+def _name_answer(action: str, role: Role) -> str:
+    return f"{role} after {action.removeprefix('utter_')}"

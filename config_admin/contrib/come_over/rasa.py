@@ -1,26 +1,18 @@
 """The files of a Rasa project, checked and read as one value. Nothing of Rasa is needed, and nothing of it runs."""
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import yaml
-from jsonschema import Draft202012Validator
-from jsonschema.exceptions import best_match
 
+from config_admin.contrib.come_over.documents import check_document, read_document
 from config_admin.contrib.come_over.files import Files, Layout
 from config_admin.contrib.come_over.paths import read_replies
 from config_admin.contrib.come_over.project import Mapped, Project
 from config_admin.transfer.document import FileRefused
-from convengine.engine.text.compare import shorten_line
 from convengine.evaluation.labelled import list_examples, list_marked_values, read_marks
 from convengine.evaluation.read import EvaluationError
-from convengine.files import Unreadable
-from convengine.files.apart import read_apart
-from convengine.files.table_text import decode
 from convengine.files.yaml_text import read_yaml
 
 _MARKDOWN, _TESTS = ".md", "tests/"
@@ -34,7 +26,6 @@ _MARKDOWN_DATA = re.compile(r"^(## (intent|synonym|regex|lookup):|\* \w+(\{.*\})
 _CONVERT = "Let Rasa 2.8 convert it (`rasa data convert nlu`, `… core`, `… responses`), then come over again."
 #: The sections that make a file one of a Rasa project.
 _SECTIONS = frozenset({"intents", "slots", "responses", "forms", "actions", "nlu", "rules", "stories", "entities"})
-_LONGEST_PROBLEM = 160
 
 
 def read_project(name: str, files: Files) -> Project:
@@ -65,22 +56,15 @@ def _is_text(name: str, data: bytes) -> bool:
 
 def _read_document(name: str, data: bytes) -> Mapped:
     """The document of a file; an empty one for a file without any. Raises FileRefused."""
-    try:
-        # Scalars stay as they are written: "yes", "no" and dates are what users say.
-        document = _empty_nulls(read_apart(data, read_yaml, decode(data), yaml.CBaseLoader))
-    except Unreadable as error:
-        position = f"{name}, line {error.line}" if error.line else name
-        raise FileRefused(position, f"{error.problem[:1].lower()}{error.problem[1:]} Correct the file.") from None
+    # Scalars stay as they are written: "yes", "no" and dates are what users say.
+    document = _empty_nulls(read_document(name, data, read_yaml, yaml.CBaseLoader))
     if not isinstance(document, Mapping):
         if document == "":
             return {}
         raise FileRefused(name, "is not a file of Rasa: it has no keys such as `nlu`. Correct it, or move it away.")
     if "templates" in document:
         raise FileRefused(name, "is a domain of Rasa 1. Call its `templates` `responses`, as Rasa 2 does.")
-    if invalid := best_match(_get_validator().iter_errors(document)):
-        where = ".".join(map(str, invalid.absolute_path))
-        problem = shorten_line(invalid.message, _LONGEST_PROBLEM)
-        raise FileRefused(name, f"{where}: {problem}. Write it as Rasa 3 documents it.")
+    check_document(name, document, "rasa.schema.json", "", "Write it as Rasa 3 documents it.")
     return document
 
 
@@ -91,11 +75,6 @@ def _empty_nulls(value: Any) -> Any:
     if not isinstance(value, Mapping):
         return value
     return {key: "" if each == "null" or each == "~" else _empty_nulls(each) for key, each in value.items()}
-
-
-@cache
-def _get_validator() -> Draft202012Validator:
-    return Draft202012Validator(json.loads(Path(__file__).with_name("rasa.schema.json").read_text("utf-8")))
 
 
 def _list_names(entries: Sequence[Any]) -> list[str]:

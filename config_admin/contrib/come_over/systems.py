@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from config_admin.contrib.come_over import rasa
+from config_admin.contrib.come_over import dialogflow, rasa
 from config_admin.contrib.come_over.files import Files, Layout
 from config_admin.contrib.come_over.project import Project
 
@@ -17,4 +17,7 @@ class System:
     read_project: Callable[[str, Files], Project]
 
 
-SYSTEMS: Mapping[str, System] = {"rasa": System("Rasa", rasa.LAYOUT, rasa.read_project)}
+SYSTEMS: Mapping[str, System] = {
+    "rasa": System("Rasa", rasa.LAYOUT, rasa.read_project),
+    "dialogflow": System("Dialogflow ES", dialogflow.LAYOUT, dialogflow.read_project),
+}

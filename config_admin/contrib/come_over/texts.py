@@ -44,6 +44,7 @@ def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str
     if len(template) > most:
         return Text("", losses=[f"its text has more than {most} characters"])
     rich = [part for part in _RICH_PARTS if any(part in each for each in variations)]
+    rich += dict.fromkeys(part for each in chosen for part in each.get("left_out", ()))
     losses = {
         f"{len(texts)} of {len(variations)} variations": 0 < len(texts) < len(variations),
         f"without {', '.join(rich)}": rich,

@@ -1,9 +1,9 @@
-"""`come_over rasa DIR`: the plan, the draft, and a bot that answers."""
+"""`come_over`: the plan, the draft, and bots that answer, from a folder of Rasa and an archive of Dialogflow."""
 
 import json
 from io import StringIO
 from pathlib import Path
-from shutil import copytree
+from shutil import copytree, make_archive
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,9 +15,11 @@ from config_admin.releases import head
 from config_admin.releases.active import snapshots
 from convengine.evaluation.intents import decide_by
 from tests.api import Caller
+from tests.config_admin.builders import make
 
 pytestmark = pytest.mark.django_db
-KAYAK_HIRE = Path(__file__).parents[1] / "contrib" / "come_over" / "kayak_hire"
+BOTS = Path(__file__).parents[1] / "contrib" / "come_over"
+KAYAK_HIRE, STAR_TOWER = BOTS / "kayak_hire", BOTS / "star_tower"
 
 
 def run(*arguments: str) -> str:
@@ -140,3 +142,47 @@ def test_a_second_run_changes_what_the_project_changed_and_removes_nothing(moved
         ("ce_response", False),
         ("ce_response", False),
     ]
+
+
+def talk(*turns: tuple[str, str, str], locale: str = "") -> None:
+    caller = Caller()
+    for message, state, answer in turns:
+        said = caller.say(message, inputParams={"locale": locale} if locale else {})
+        assert (said["state"], said["payload"]["value"]) == (state, answer), message
+
+
+@pytest.fixture
+def tower(tmp_path: Path) -> None:
+    make(m.CeConfig, config_type="Session", config_key="LANGUAGES", config_value="en-GB, de-DE")
+    archive = make_archive(str(tmp_path / "tower"), "zip", STAR_TOWER)
+    run("come_over", "dialogflow", archive, "--apply")
+    run("draft", "publish", "From tower")
+
+
+def test_an_agent_of_dialogflow_asks_confirms_and_answers(tower: None, tmp_path: Path) -> None:
+    assert "0 errors" in run("config_check")
+    assert "has all of it already" in run("come_over", "dialogflow", str(tmp_path / "tower.zip"), "--apply")
+    talk(
+        ("when does the dome open?", "IDLE", "The dome opens at dusk and closes at midnight."),
+        ("I would like to visit the tower", "COLLECT", "On which night would you like to come?"),
+        ("on 3 June 2099", "COLLECT", "How many people are you?"),
+        ("four", "COLLECT", "Which instrument would you like to look through?"),
+        ("the big one", "CONFIRM", "A visit on Wednesday 3 June 2099 for 4 with the reflector. Shall I book it?"),
+        ("yes", "DONE", "Your place at the reflector is booked. Dress warmly!"),
+        ("where can I park", "IDLE", "Cars stay in the village. Would you like to know the way?"),
+        ("yes please", "YES", "Follow the lanterns uphill."),
+        ("and from there", "YES", "I only know about the tower. Could you put it another way?"),
+    )
+
+
+def test_an_agent_of_dialogflow_speaks_its_other_language(tower: None) -> None:
+    talk(
+        ("guten Abend", "IDLE", "Guten Abend vom Sternenturm!"),
+        ("ein Teleskop ist kaputt", "COLLECT", "Was steht auf der Montierung?"),
+        ("MT-204", "COLLECT", "Bewegt sie sich noch?"),
+        ("sie klemmt", "CONFIRM", "Bitte prüfen Sie: Mount: MT-204, Blocked: Sie klemmt. Stimmt das so?"),
+        ("ja", "DONE", "Danke, jemand kümmert sich um MT-204."),
+        ("wo kann ich parken", "IDLE", "Autos bleiben im Dorf. Möchten Sie den Weg wissen?"),
+        ("ja", "YES", "Folgen Sie den Laternen bergauf."),
+        locale="de-DE",
+    )

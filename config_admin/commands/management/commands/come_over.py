@@ -1,4 +1,4 @@
-"""`manage.py come_over rasa DIR`: show what a bot of another system becomes; with `--apply` make a draft of it."""
+"""`manage.py come_over rasa PATH`: show what a bot of another system becomes; with `--apply` make a draft of it."""
 
 from argparse import ArgumentParser
 from collections import Counter
@@ -33,11 +33,11 @@ _HEADS = ("part", "name", "outcome", "becomes", "reason")
 class Command(ExactCommand):
     """The exit status is 1 for a project that cannot be read, or whose rows are refused; then nothing is written."""
 
-    help = "Show what a Rasa project becomes here. With --apply, make a draft of it."
+    help = "Show what a bot of Rasa or Dialogflow becomes here. With --apply, make a draft of it."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("system", choices=[*SYSTEMS], help="Where the bot comes from.")
-        parser.add_argument("folder", type=Path, metavar="DIR", help="The folder with domain.yml and data.")
+        parser.add_argument("folder", type=Path, metavar="PATH", help="The folder or zip archive of the bot.")
         parser.add_argument("--apply", action="store_true", help="Make a draft. Without it, nothing is changed.")
         parser.add_argument(
             "--draft", default="", metavar="TITLE", help="The title of the draft. Default: the name of the folder."

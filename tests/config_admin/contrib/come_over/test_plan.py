@@ -18,7 +18,7 @@ LINES = {
     ("intent", "greet"): (COMES, "Answer GREET", ""),
     ("intent", "affirm"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a yes"),
     ("intent", "deny"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a no"),
-    ("answer", "no after utter_greet"): (COMES, "Rules of GREET", ""),
+    ("answer", "no after greet"): (COMES, "Rules of GREET", ""),
     ("intent", "hire_kayak"): (PARTLY, "Flow HIRE_KAYAK", "without action_book_boat"),
     ("intent", "give_details"): (UNNEEDED, "", "values are read from any message; its marks are words of choices"),
     ("intent", "ask_swimming"): (COMES, "Answer ASK_SWIMMING", ""),
@@ -107,8 +107,8 @@ def test_a_rule_counts_before_stories() -> None:
 @pytest.mark.parametrize(
     ("replies", "reason"),
     [
-        ((), "no rule or story says what follows it"),
-        ((story("action_x"),), "code answers it"),
+        ((), "nothing says what follows it"),
+        ((story("action_x"),), "code answers it: action_x"),
         ((story("utter_a", is_conditional=True),), "it answers in certain cases only"),
         ((story("form_a"), story("form_b")), "2 paths go different ways; it begins form_a, form_b"),
         ((story("action_x", loop="form_a"),), "only form_a answers it"),
