@@ -118,8 +118,7 @@ def _plan_language(project: Project) -> Plan:
     planner.plan_forms()
     planner.plan_answers_to_yes_no()
     planner.plan_entities()
-    for path in dict.fromkeys(project.paths):
-        planner.plan_path(path)
+    planner.plan_paths()
     planner.plan_rest()
     planner.plan_tests()
     return planner.result
@@ -338,8 +337,8 @@ class _Planner:
 
     def plan_answers_to_yes_no(self) -> None:
         """Say what follows a yes or no to each action that stories or follow-ups answer."""
-        asked = ((reply.follows, self._find_answer_role(reply)) for reply in self._project.replies)
-        for action, role in dict.fromkeys((action, role) for action, role in asked if action and role):
+        answers = ((reply.follows, self._find_answer_role(reply)) for reply in self._project.replies)
+        for action, role in dict.fromkeys((action, role) for action, role in answers if action and role):
             continuation = find_answer(self._project, action, role)
             if action not in self._ends:
                 self._add("answer", _name_answer(action, role), Outcome.PERSON, "", "no flow ends with it")
@@ -398,12 +397,15 @@ class _Planner:
         if used_count := sum(value in values for value in synonyms.values()):
             self._add("synonym", f"{used_count} words", Outcome.COMES, "Words of choices")
 
-    def plan_path(self, path: tuple[str, str]) -> None:
+    def plan_paths(self) -> None:
         """A rule or story comes along if the flows do all that it says."""
-        replies = [reply for reply in self._project.replies if reply.path == path]
-        gaps = map(self._find_gap, replies)
-        gap = next(filter(None, gaps), "") if replies else "it goes on from an action, not from a message"
-        self._add(*path, Outcome.PERSON if gap else Outcome.COMES, "" if gap else "The flows of its intents", gap)
+        replies: dict[tuple[str, str], list[Reply]] = {path: [] for path in self._project.paths}
+        for reply in self._project.replies:
+            replies.setdefault(reply.path, []).append(reply)
+        for path in dict.fromkeys(self._project.paths):
+            gaps = map(self._find_gap, replies[path])
+            gap = next(filter(None, gaps), "") if replies[path] else "it goes on from an action, not from a message"
+            self._add(*path, Outcome.PERSON if gap else Outcome.COMES, "" if gap else "The flows of its intents", gap)
 
     def _find_gap(self, reply: Reply) -> str:
         """What a reply does that no flow does; blank for nothing."""

@@ -43,8 +43,7 @@ def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str
     template = OR.join(texts)
     if len(template) > most:
         return Text("", losses=[f"its text has more than {most} characters"])
-    rich = [part for part in _RICH_PARTS if any(part in each for each in variations)]
-    rich += dict.fromkeys(part for each in chosen for part in each.get("left_out", ()))
+    rich = _list_rich_parts(variations, chosen)
     losses = {
         f"{len(texts)} of {len(variations)} variations": 0 < len(texts) < len(variations),
         f"without {', '.join(rich)}": rich,
@@ -60,6 +59,11 @@ def _choose_variations(variations: Sequence[Mapping[str, Any]], asks: bool) -> S
     chosen = [each for each in written if _CONDITIONS.isdisjoint(each)] or written[:1]
     buttons = [each["buttons"] for each in chosen if each.get("buttons")]
     return chosen[:1] if asks and any(each != buttons[0] for each in buttons) else chosen
+
+
+def _list_rich_parts(variations: Sequence[Mapping[str, Any]], chosen: Sequence[Mapping[str, Any]]) -> list[str]:
+    parts = [part for part in _RICH_PARTS if any(part in each for each in variations)]
+    return [*parts, *dict.fromkeys(part for each in chosen for part in each.get("left_out", ()))]
 
 
 def _write_template(text: str, fields: Mapping[str, str]) -> str:
