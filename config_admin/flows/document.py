@@ -100,6 +100,8 @@ def _check_flow(document: Json) -> None:
         names = [field["name"] for field in document.get("fields", ())]
         problems = [f"fields: {name} occurs twice" for name in dict.fromkeys(names) if names.count(name) > 1]
         problems += _find_wrong_order(document.get("fields", ()))
+        if document.get("at_once") and document.get("task"):
+            problems.append("at_once: a task runs after a yes. Ask for the yes, or leave the task out")
         problems += [
             f"fields.{number}.options_from: {problem}"
             for number, field in enumerate(document.get("fields", ()))

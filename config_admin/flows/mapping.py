@@ -276,6 +276,7 @@ _FORM_COMPLETE: Values = {"phase": "POST_SCHEMA_EXTRACTION"}
 _YES: Values = {"match_target": "DIALOGUE_ACT", "phase": "POST_DIALOGUE_ACT"}
 _TASK_ENDS: Values = {"phase": "POST_DIALOGUE_ACT", "needs": "task", "stop_processing": True}
 _CONFIRMATION = Part("confirmation", _write_confirmation, _read_confirmation, partial(_say, "confirm"))
+_AT_ONCE = Part("at_once", lambda at_once, _: DONE if at_once else None, lambda state, _: state == DONE or None)
 _ANSWER, _COLLECT, _LOOKUP, _HANDOVER = FlowKind.answer, FlowKind.collect, FlowKind.lookup, FlowKind.handover
 
 #: The rows of all kinds of flows, in the order of writing them.
@@ -307,6 +308,9 @@ FLOW_ROWS: Sequence[RowShape] = (
     _rule(
         COLLECT, _COMPLETE, "SET_STATE", DONE, "call the tool when the form is complete", _LOOKUP,
         tells=True, **_FORM_COMPLETE,
+    ),
+    _rule(
+        CONFIRM, _COMPLETE, "SET_STATE", _AT_ONCE, "end without a question for confirmation", _COLLECT, **_FORM_COMPLETE,
     ),
     _answer(HAND_OVER, Part("hand_over"), "hand over when the form is given up", *ASKING),
     _answer(CONFIRM, _CONFIRMATION, "ask for confirmation", _COLLECT),

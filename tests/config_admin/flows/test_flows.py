@@ -50,6 +50,17 @@ def hold(caller: Caller, *exchanges: tuple[str, str, str]) -> None:
         assert get_answer(caller, text) == (state, answer), text
 
 
+def test_a_flow_may_answer_without_a_confirmation() -> None:
+    hold(
+        make_caller("collect", fields=FIELDS[:2], at_once=True),
+        ("I want to book a table", "COLLECT", "What is your name?"),
+        ("Ann", "COLLECT", "Please tell me: number of guests."),
+        ("nine", "COLLECT", "“nine” is not possible (from 1 to 8). Please tell me: number of guests."),
+        ("3", "DONE", "Done."),
+        ("no", "DONE", "All right. Have a nice day!"),
+    )
+
+
 def test_questions_beside_the_flow_have_intents_of_their_own() -> None:
     asked = [{"questions": ["how much is a table", "what are your prices"], "answer": "It is free."}]
     caller = make_caller("collect", fields=FIELDS, questions_and_answers=asked)
@@ -133,6 +144,7 @@ CHOICE = {"name": "a", "title": "A", "type": "choice"}
         ({"fields": [CHOICE | {"options_from": {"path": "$.a["}}]}, "fields.0.options_from: .* is not a JSON path"),
         ({"fields": [CHOICE | {"options_from": {"path": "$.a", "label": "b"}}]}, "'value' is a dependency of 'label'"),
         ({"fields": [*FIELDS, FIELDS[0]]}, "fields: name occurs twice"),
+        ({"kind": "collect", "fields": FIELDS, "at_once": True, "task": "a:b"}, "at_once: a task runs after a yes"),
         ({"colour": "red"}, "'colour' was unexpected"),
         ({"kind": "lookup", "fields": FIELDS, "tool": "none.such"}, "tool: there is no tool none.such. Add a row"),
     ],

@@ -66,7 +66,7 @@ QUESTIONS = [
 FULL = {
     **BASE, "kind": "collect", "description": "A guest wants a table.", "locale": "de-DE", "fields": FIELDS,
     "ask_mode": "ALL", "confirmation": "Stimmt das?", "on_no": "RESTART", "on_leave": "STAY",
-    "hand_over": "Rufen Sie an.", "max_misses": 2, "resume": True, "questions_and_answers": QUESTIONS,
+    "hand_over": "Rufen Sie an.", "max_misses": 2, "resume": True, "at_once": True, "questions_and_answers": QUESTIONS,
 }  # fmt: skip
 
 

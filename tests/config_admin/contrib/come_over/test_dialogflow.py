@@ -24,7 +24,7 @@ LINES = {
         COMES, "Confirmation of book visit", "check that it asks for a yes to the values",
     ),
     ("intent", "book visit - no"): (PARTLY, "", "after a no, the flow asks what to change; without its text"),
-    ("intent", "report fault"): (PARTLY, "Flow REPORT_FAULT", "it asks for a yes at the end"),
+    ("intent", "report fault"): (COMES, "Flow REPORT_FAULT", ""),
     ("intent", "sky tonight"): (PERSON, "", "code answers it: action sky.tonight"),
     ("intent", "parking"): (PARTLY, "Answer PARKING", "without card"),
     ("answer", "yes after parking"): (COMES, "Rules of PARKING", ""),
