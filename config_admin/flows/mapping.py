@@ -310,7 +310,7 @@ FLOW_ROWS: Sequence[RowShape] = (
         tells=True, **_FORM_COMPLETE,
     ),
     _rule(
-        CONFIRM, _COMPLETE, "SET_STATE", _AT_ONCE, "end without a question for confirmation", _COLLECT, **_FORM_COMPLETE,
+        CONFIRM, _COMPLETE, "SET_STATE", _AT_ONCE, "end without a confirmation", _COLLECT, **_FORM_COMPLETE,
     ),
     _answer(HAND_OVER, Part("hand_over"), "hand over when the form is given up", *ASKING),
     _answer(CONFIRM, _CONFIRMATION, "ask for confirmation", _COLLECT),

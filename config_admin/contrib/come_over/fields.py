@@ -251,6 +251,12 @@ class Fields:
     confirmation: str = ""
     entries: list[PlanEntry] = field(default_factory=list)
 
+    def write_ending(self, *, is_code: bool) -> Values:
+        """What comes after the last value; the built-in confirmation before code, which runs after a yes."""
+        if self.confirmation:
+            return {"confirmation": self.confirmation}
+        return {} if is_code else {"at_once": True}
+
     def begin_with(self, text: str) -> None:
         """Put a text before the first question, but not where it is asked again."""
         first, question = self.fields[0], self.fields[0].get("question", "")

@@ -268,15 +268,13 @@ class _Planner:
         written.begin_with(intro)
         rest = [action for action in (*continuation.actions, *end.actions) if not is_response(action)]
         losses += [*further, *continuation.losses, *end.losses, *(f"without {action}" for action in rest)]
-        is_code = not all(map(is_response, end.actions))
-        losses += ["it asks for a yes at the end"] if is_code and not written.confirmation else []
+        ending = written.write_ending(is_code=not all(map(is_response, end.actions)))
+        losses += [] if ending else ["it asks for a yes at the end"]
         self._responses |= {slot.question_name for slot in slots}
         self._done |= {intent: [*continuation.responses, form], form: last_responses}
-        parts = {"confirmation": written.confirmation, "locale": self._locale, "resume": True}
-        parts["at_once"] = not is_code and not written.confirmation
         flow = {
-            "title": name_title(intent), "kind": FlowKind.collect.value, "fields": written.fields,
-            "answer": answer or self._texts["answer_collect"], **{key: part for key, part in parts.items() if part},
+            "title": name_title(intent), "kind": FlowKind.collect.value, "fields": written.fields, "resume": True,
+            "answer": answer or self._texts["answer_collect"], **ending, **({"locale": self._locale} if self._locale else {}),
         }  # fmt: skip
         if added := self._add_flow(intent, "Flow", flow, losses):
             self._fields.setdefault(form, written)
