@@ -274,7 +274,8 @@ class _Planner:
         self._done |= {intent: [*continuation.responses, form], form: last_responses}
         flow = {
             "title": name_title(intent), "kind": FlowKind.collect.value, "fields": written.fields, "resume": True,
-            "answer": answer or self._texts["answer_collect"], **ending, **({"locale": self._locale} if self._locale else {}),
+            "answer": answer or self._texts["answer_collect"],
+            **ending, **({"locale": self._locale} if self._locale else {}),
         }  # fmt: skip
         if added := self._add_flow(intent, "Flow", flow, losses):
             self._fields.setdefault(form, written)
