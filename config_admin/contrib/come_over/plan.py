@@ -342,7 +342,7 @@ class _Planner:
         for action, role in dict.fromkeys((action, role) for action, role in answers if action and role):
             continuation = find_answer(self._project, action, role)
             if action not in self._ends:
-                self._add("answer", _name_answer(action, role), Outcome.PERSON, "", "no flow ends with it")
+                self._add("yes or no", _name_answer(action, role), Outcome.PERSON, "", "no flow ends with it")
             elif continuation:
                 self._plan_answer_to(action, role, continuation)
 
@@ -362,7 +362,7 @@ class _Planner:
         elif text:
             moves = {"SET_STATE": role.name}
         else:
-            self._add("answer", name, Outcome.PERSON, "", *losses or ["code answers it"])
+            self._add("yes or no", name, Outcome.PERSON, "", *losses or ["code answers it"])
             return
         for code, state in self._ends[action]:
             self.result.tables.setdefault(rows.Rule.table, []).extend({
@@ -374,7 +374,7 @@ class _Planner:
                 self._add_text(code, role.name, text, f"after a {role}")
         self._done[name] = [*continuation.actions, *filter(None, [continuation.form])]
         codes = ", ".join(code for code, _ in self._ends[action])
-        self._add("answer", name, Outcome.PARTLY if losses else Outcome.COMES, f"Rules of {codes}", *losses)
+        self._add("yes or no", name, Outcome.PARTLY if losses else Outcome.COMES, f"Rules of {codes}", *losses)
 
     def plan_entities(self) -> None:
         used = {entity for form in self._begun for slot in list_slots(self._project, form) for entity in slot.entities}

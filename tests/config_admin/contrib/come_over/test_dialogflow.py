@@ -27,8 +27,8 @@ LINES = {
     ("intent", "report fault"): (COMES, "Flow REPORT_FAULT", ""),
     ("intent", "sky tonight"): (PERSON, "", "code answers it: action sky.tonight"),
     ("intent", "parking"): (PARTLY, "Answer PARKING", "without card"),
-    ("answer", "yes after parking"): (COMES, "Rules of PARKING", ""),
-    ("answer", "no after parking"): (COMES, "Rules of PARKING", ""),
+    ("yes or no", "yes after parking"): (COMES, "Rules of PARKING", ""),
+    ("yes or no", "no after parking"): (COMES, "Rules of PARKING", ""),
     ("intent", "parking - walk"): (
         PERSON, "", "users say it only after parking: make it a field, or a rule and a state",
     ),
@@ -144,7 +144,7 @@ def test_intents_that_nobody_can_say_make_no_flow(tmp_path: Path) -> None:
         **describe_intent("ask - yes", "yes", text="Really", parentId="ask"),
         **describe_intent("ask - yes - more", "more", text="More", parentId="ask - yes"),
     }))  # fmt: skip
-    lines = {line.name: (line.outcome, line.reason) for line in plan.entries if line.part in ("intent", "answer")}
+    lines = {line.name: (line.outcome, line.reason) for line in plan.entries if line.part in ("intent", "yes or no")}
     where = "make it a field, or a rule and a state"
     assert lines == {
         "off": (UNNEEDED, "it is switched off"),

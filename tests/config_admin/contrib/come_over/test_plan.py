@@ -18,7 +18,7 @@ LINES = {
     ("intent", "greet"): (COMES, "Answer GREET", ""),
     ("intent", "affirm"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a yes"),
     ("intent", "deny"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a no"),
-    ("answer", "no after greet"): (COMES, "Rules of GREET", ""),
+    ("yes or no", "no after greet"): (COMES, "Rules of GREET", ""),
     ("intent", "hire_kayak"): (PARTLY, "Flow HIRE_KAYAK", "without action_book_boat"),
     ("intent", "give_details"): (UNNEEDED, "", "values are read from any message; its marks are words of choices"),
     ("intent", "ask_swimming"): (COMES, "Answer ASK_SWIMMING", ""),
