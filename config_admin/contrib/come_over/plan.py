@@ -57,6 +57,8 @@ class Plan:
     flows: list[Values] = field(default_factory=list)
     #: Rows that no flow document has, by table.
     tables: dict[str, list[Values]] = field(default_factory=dict)
+    #: Actions of code, with the fields of the forms that they end.
+    tasks: dict[str, list[str]] = field(default_factory=dict)
     #: The test stories as scenario files.
     scenarios: list[Values] = field(default_factory=list)
 
@@ -424,6 +426,10 @@ class _Planner:
         for action in dict.fromkeys(filter(lambda name: not is_response(name), self._project.actions)):
             remedy = next(text for beginning, text in _ACTIONS.items() if action.startswith(beginning))
             self._add("action", action, Outcome.PERSON, "", remedy)
+            if remedy == _ACTIONS[""]:
+                ended = [form for form in self._fields if action in find_form_end(self._project, form).actions]
+                names = (name for form in ended for name in self._fields[form].names.values())
+                self.result.tasks[action] = list(dict.fromkeys(names))
         if unused := [name for name in self._project.responses if name not in self._responses]:
             self._add("response", ", ".join(unused), Outcome.PERSON, "", "only code, stories or conditions use it")
         if (language := find_language_code(self._project.language)) not in {"", *list_languages()}:

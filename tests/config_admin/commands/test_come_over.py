@@ -4,6 +4,7 @@ import json
 from io import StringIO
 from pathlib import Path
 from shutil import copytree, make_archive
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -14,6 +15,7 @@ from config_admin.contrib.come_over.rasa import LAYOUT, read_project
 from config_admin.releases import head
 from config_admin.releases.active import snapshots
 from convengine.evaluation.intents import decide_by
+from convengine.testing import make_task_call
 from tests.api import Caller
 from tests.config_admin.builders import make
 
@@ -105,6 +107,16 @@ def test_the_test_stories_are_played_here(moved: None, tmp_path: Path) -> None:
     run("test_cases", "import", str(tmp_path / "stories"))
     report = json.loads(run("test_cases", "run", "--configuration", "live", "--json"))
     assert (report["turns"], report["passed"], report["failed"]) == (5, 2, 0)
+
+
+def test_each_action_of_code_has_a_task_to_fill_in(tmp_path: Path) -> None:
+    come_over(KAYAK_HIRE, "--tasks", str(tmp_path / "tasks.py"))
+    text = (tmp_path / "tasks.py").read_text()
+    assert 'licence = call.context.get("licence")' in text
+    names: dict[str, Any] = {}
+    exec(text.replace('@task("kayak_hire")', ""), names)
+    result = names["KayakHire"]().book_boat(make_task_call(context={"licence": "KP-4471"}))
+    assert (result.ok, result.code) == (False, "NOT_WRITTEN")
 
 
 def test_a_project_that_cannot_be_read_writes_nothing(tmp_path: Path) -> None:

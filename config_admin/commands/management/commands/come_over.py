@@ -16,6 +16,7 @@ from config_admin.contrib.come_over.outcomes import Outcome
 from config_admin.contrib.come_over.plan import Plan, plan_project
 from config_admin.contrib.come_over.report import write_report
 from config_admin.contrib.come_over.systems import SYSTEMS
+from config_admin.contrib.come_over.task_file import write_task_file
 from config_admin.drafts.named_draft import get_needed_right
 from config_admin.flows.document import FlowRefused, Values
 from config_admin.transfer.apply_import import ImportFailed
@@ -45,6 +46,7 @@ class Command(ExactCommand):
         parser.add_argument(
             "--tests", type=Path, metavar="DIR", help="Write the test stories as scenario files into this folder."
         )
+        parser.add_argument("--tasks", type=Path, metavar="FILE.py", help="Write a task for each action of code.")
         parser.add_argument("--report", type=Path, metavar="FILE.html", help="Write the plan as one HTML file, too.")
         add_author_argument(parser, "The author of the draft")
 
@@ -56,6 +58,8 @@ class Command(ExactCommand):
             plan = plan_project(SYSTEMS[system].read_project(source, read_files(folder, SYSTEMS[system].layout)))
             if options["tests"]:
                 _write_scenarios(options["tests"], plan.scenarios)
+            if options["tasks"]:
+                options["tasks"].write_text(write_task_file(name_bot(source), plan.tasks), encoding="utf-8")
             if report:
                 report.write_text(write_report(name_bot(source), plan), encoding="utf-8")
             require_rights(author, get_needed_right(title))
