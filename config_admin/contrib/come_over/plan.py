@@ -18,7 +18,7 @@ from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.scenarios import write_scenario
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_in_sequence, write_text
-from config_admin.flows.document import FlowKind, FlowRefused, Values
+from config_admin.flows.document import FlowKind, FlowRefused, Values, write_condition
 from config_admin.flows.languages import TEXTS, list_entries, merge_languages
 from config_admin.flows.mapping import COLLECT, DONE, write_rows
 from convengine.engine.forms.asking import get_texts
@@ -365,10 +365,13 @@ class _Planner:
             self._add("answer", name, Outcome.PERSON, "", *losses or ["code answers it"])
             return
         for code, state in self._ends[action]:
+            tested = {"state": state, "act": _ACTS[role]}
+            tests = [{"field": field, "operator": "=", "value": value} for field, value in tested.items()]
+            # A form does not end in a state with rules of its own.
             self.result.tables.setdefault(rows.Rule.table, []).extend({
-                "intent_code": code, "state_code": state, "phase": "POST_DIALOGUE_ACT", "rule_type": "EXACT",
-                "match_target": "DIALOGUE_ACT", "match_pattern": _ACTS[role], "action": move, "action_value": value,
-                "priority": 20, "description": f"go on after a {role}",
+                "intent_code": code, "state_code": ANY if state == DONE else state, "phase": "POST_DIALOGUE_ACT",
+                "rule_type": "CONDITION", "match_pattern": write_condition({"combinator": "and", "rules": tests}),
+                "action": move, "action_value": value, "priority": 20, "description": f"go on after a {role}",
             } for move, value in moves.items())  # fmt: skip
             if not flows:
                 self._add_text(code, role.name, text, f"after a {role}")
