@@ -18,7 +18,7 @@ from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.scenarios import write_scenario
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_in_sequence, write_text
-from config_admin.flows.document import FlowKind, FlowRefused, Values, write_condition
+from config_admin.flows.document import FlowKind, FlowRefused, Values, is_field_required, write_condition
 from config_admin.flows.languages import TEXTS, list_entries, merge_languages
 from config_admin.flows.mapping import COLLECT, DONE, write_rows
 from convengine.engine.forms.asking import get_texts
@@ -366,8 +366,13 @@ class _Planner:
             return
         for code, state in self._ends[action]:
             tested = {"state": state, "act": _ACTS[role]}
-            tests = [{"field": field, "operator": "=", "value": value} for field, value in tested.items()]
-            # A form does not end in a state with rules of its own.
+            tests: list[Values] = [{"field": field, "operator": "=", "value": each} for field, each in tested.items()]
+            # A form does not end in a state with rules of its own. The yes to its values is no answer to its end, which
+            # empties them.
+            fields = (field for flow in self.result.flows if flow["code"] == code for field in flow.get("fields", ()))
+            asked = [field["name"] for field in fields if is_field_required(field)]
+            filled = [{"field": f"context.{name}", "operator": "isNotEmpty"} for name in asked[:1]]
+            tests += [{"combinator": "and", "not": True, "rules": filled}] if filled else []
             self.result.tables.setdefault(rows.Rule.table, []).extend({
                 "intent_code": code, "state_code": ANY if state == DONE else state, "phase": "POST_DIALOGUE_ACT",
                 "rule_type": "CONDITION", "match_pattern": write_condition({"combinator": "and", "rules": tests}),

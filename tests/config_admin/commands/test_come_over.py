@@ -155,11 +155,13 @@ def talk(*turns: tuple[str, str, str], locale: str = "") -> None:
 _LOCKER = """
 slots:
   size: {type: text, mappings: [{type: from_text}]}
+  confirm: {type: bool, mappings: [{type: from_intent, intent: affirm, value: true}]}
 responses:
   utter_ask_size: [{text: How big?}]
+  utter_ask_confirm: [{text: "Do you want {size}?"}]
   utter_kept: [{text: It is kept. Do you need a map?}]
   utter_map: [{text: Left of the gate.}]
-forms: {locker_form: {required_slots: [size]}}
+forms: {locker_form: {required_slots: [sizeSURE]}}
 nlu:
 - {intent: locker, examples: [I need a locker, rent a locker]}
 rules:
@@ -171,19 +173,20 @@ stories:
 """
 
 
-def test_a_form_that_asks_something_at_its_end_can_be_begun_again(tmp_path: Path) -> None:
-    tmp_path.joinpath("domain.yml").write_text(_LOCKER)
+@pytest.mark.parametrize("confirmation", [False, True])
+def test_a_form_that_asks_something_at_its_end_can_be_begun_again(tmp_path: Path, confirmation: bool) -> None:
+    tmp_path.joinpath("domain.yml").write_text(_LOCKER.replace("SURE", ", confirm" if confirmation else ""))
     come_over(tmp_path, "--apply", "--draft", "Lockers")
     run("draft", "publish", "Lockers")
-    kept = "It is kept. Do you need a map?"
-    talk(
-        ("I need a locker", "COLLECT", "How big?"),
-        ("two suitcases", "DONE", kept),
-        ("thanks", "DONE", "You're welcome. Is there anything else that I can do for you?"),
-        ("I need a locker", "COLLECT", "How big?"),
-        ("one tent", "DONE", kept),
-        ("yes", "YES", "Left of the gate."),
+    kept = ("yes", "DONE", "It is kept. Do you need a map?")
+    ends = (
+        [("two suitcases", "CONFIRM", "Do you want two suitcases?"), kept]
+        if confirmation
+        else [("two suitcases", *kept[1:])]
     )
+    begins = [("I need a locker", "COLLECT", "How big?"), *ends]
+    thanks = ("thanks", "DONE", "You're welcome. Is there anything else that I can do for you?")
+    talk(*begins, thanks, *begins, ("yes", "YES", "Left of the gate."))
 
 
 @pytest.fixture
