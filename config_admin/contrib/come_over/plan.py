@@ -365,17 +365,10 @@ class _Planner:
             self._add("answer", name, Outcome.PERSON, "", *losses or ["code answers it"])
             return
         for code, state in self._ends[action]:
-            tested = {"state": state, "act": _ACTS[role]}
-            tests: list[Values] = [{"field": field, "operator": "=", "value": each} for field, each in tested.items()]
-            # A form does not end in a state with rules of its own. The yes to its values is no answer to its end, which
-            # empties them.
-            fields = (field for flow in self.result.flows if flow["code"] == code for field in flow.get("fields", ()))
-            asked = [field["name"] for field in fields if is_field_required(field)]
-            filled = [{"field": f"context.{name}", "operator": "isNotEmpty"} for name in asked[:1]]
-            tests += [{"combinator": "and", "not": True, "rules": filled}] if filled else []
+            # A form does not end in a state with rules of its own.
             self.result.tables.setdefault(rows.Rule.table, []).extend({
                 "intent_code": code, "state_code": ANY if state == DONE else state, "phase": "POST_DIALOGUE_ACT",
-                "rule_type": "CONDITION", "match_pattern": write_condition({"combinator": "and", "rules": tests}),
+                "rule_type": "CONDITION", "match_pattern": self._write_test(code, state, role),
                 "action": move, "action_value": value, "priority": 20, "description": f"go on after a {role}",
             } for move, value in moves.items())  # fmt: skip
             if not flows:
@@ -383,6 +376,18 @@ class _Planner:
         self._done[name] = [*continuation.actions, *filter(None, [continuation.form])]
         codes = ", ".join(code for code, _ in self._ends[action])
         self._add("answer", name, Outcome.PARTLY if losses else Outcome.COMES, f"Rules of {codes}", *losses)
+
+    def _write_test(self, code: str, state: str, role: Role) -> str:
+        """The condition of a yes or no to the end of a flow, which empties its form: a yes to the values is none."""
+        fields = (field for flow in self.result.flows if flow["code"] == code for field in flow.get("fields", ()))
+        asked = [f"context.{field['name']}" for field in fields if is_field_required(field)]
+        tested = {"state": state, "act": _ACTS[role]}
+        tests: list[Values] = [{"field": field, "operator": "=", "value": value} for field, value in tested.items()]
+        tests += [
+            {"combinator": "and", "not": True, "rules": [{"field": field, "operator": "isNotEmpty"}]}
+            for field in asked[:1]
+        ]
+        return write_condition({"combinator": "and", "rules": tests})
 
     def plan_entities(self) -> None:
         used = {entity for form in self._begun for slot in list_slots(self._project, form) for entity in slot.entities}
