@@ -18,7 +18,7 @@ from config_admin.contrib.come_over.paths import Reply
 from config_admin.contrib.come_over.project import Project
 from config_admin.contrib.come_over.scenarios import write_scenario
 from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_in_sequence, write_text
-from config_admin.flows.document import FlowKind, FlowRefused, Values
+from config_admin.flows.document import FlowKind, FlowRefused, Values, is_field_required, write_condition
 from config_admin.flows.languages import TEXTS, list_entries, merge_languages
 from config_admin.flows.mapping import COLLECT, DONE, write_rows
 from convengine.engine.forms.asking import get_texts
@@ -367,16 +367,29 @@ class _Planner:
             self._add("yes or no", name, Outcome.PERSON, "", *losses or ["code answers it"])
             return
         for code, state in self._ends[action]:
+            # A form does not end in a state with rules of its own.
             self.result.tables.setdefault(rows.Rule.table, []).extend({
-                "intent_code": code, "state_code": state, "phase": "POST_DIALOGUE_ACT", "rule_type": "EXACT",
-                "match_target": "DIALOGUE_ACT", "match_pattern": _ACTS[role], "action": move, "action_value": value,
-                "priority": 20, "description": f"go on after a {role}",
+                "intent_code": code, "state_code": ANY if state == DONE else state, "phase": "POST_DIALOGUE_ACT",
+                "rule_type": "CONDITION", "match_pattern": self._write_test(code, state, role),
+                "action": move, "action_value": value, "priority": 20, "description": f"go on after a {role}",
             } for move, value in moves.items())  # fmt: skip
             if not flows:
                 self._add_text(code, role.name, text, f"after a {role}")
         self._done[name] = [*continuation.actions, *filter(None, [continuation.form])]
         codes = ", ".join(code for code, _ in self._ends[action])
         self._add("yes or no", name, Outcome.PARTLY if losses else Outcome.COMES, f"Rules of {codes}", *losses)
+
+    def _write_test(self, code: str, state: str, role: Role) -> str:
+        """The condition of a yes or no to the end of a flow, which empties its form: a yes to the values is none."""
+        fields = (field for flow in self.result.flows if flow["code"] == code for field in flow.get("fields", ()))
+        asked = [f"context.{field['name']}" for field in fields if is_field_required(field)]
+        tested = {"state": state, "act": _ACTS[role]}
+        tests: list[Values] = [{"field": field, "operator": "=", "value": value} for field, value in tested.items()]
+        tests += [
+            {"combinator": "and", "not": True, "rules": [{"field": field, "operator": "isNotEmpty"}]}
+            for field in asked[:1]
+        ]
+        return write_condition({"combinator": "and", "rules": tests})
 
     def plan_entities(self) -> None:
         used = {entity for form in self._begun for slot in list_slots(self._project, form) for entity in slot.entities}

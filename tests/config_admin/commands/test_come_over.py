@@ -163,6 +163,44 @@ def talk(*turns: tuple[str, str, str], locale: str = "") -> None:
         assert (said["state"], said["payload"]["value"]) == (state, answer), message
 
 
+#: A form whose end asks something.
+_LOCKER = """
+slots:
+  size: {type: text, mappings: [{type: from_text}]}
+  confirm: {type: bool, mappings: [{type: from_intent, intent: affirm, value: true}]}
+responses:
+  utter_ask_size: [{text: How big?}]
+  utter_ask_confirm: [{text: "Do you want {size}?"}]
+  utter_kept: [{text: It is kept. Do you need a map?}]
+  utter_map: [{text: Left of the gate.}]
+forms: {locker_form: {required_slots: [sizeSURE]}}
+nlu:
+- {intent: locker, examples: [I need a locker, rent a locker]}
+rules:
+- {rule: begin, steps: [{intent: locker}, {action: locker_form}, {active_loop: locker_form}]}
+stories:
+- story: map
+  steps: [{intent: locker}, {action: locker_form}, {active_loop: locker_form}, {active_loop: null},
+    {action: utter_kept}, {intent: affirm}, {action: utter_map}]
+"""
+
+
+@pytest.mark.parametrize("confirmation", [False, True])
+def test_a_form_that_asks_something_at_its_end_can_be_begun_again(tmp_path: Path, confirmation: bool) -> None:
+    tmp_path.joinpath("domain.yml").write_text(_LOCKER.replace("SURE", ", confirm" if confirmation else ""))
+    come_over(tmp_path, "--apply", "--draft", "Lockers")
+    run("draft", "publish", "Lockers")
+    kept = ("yes", "DONE", "It is kept. Do you need a map?")
+    ends = (
+        [("two suitcases", "CONFIRM", "Do you want two suitcases?"), kept]
+        if confirmation
+        else [("two suitcases", *kept[1:])]
+    )
+    begins = [("I need a locker", "COLLECT", "How big?"), *ends]
+    thanks = ("thanks", "DONE", "You're welcome. Is there anything else that I can do for you?")
+    talk(*begins, thanks, *begins, ("yes", "YES", "Left of the gate."))
+
+
 @pytest.fixture
 def tower(tmp_path: Path) -> None:
     make(m.CeConfig, config_type="Session", config_key="LANGUAGES", config_value="en-GB, de-DE")

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from convengine.engine.forms.asking import find_form_language, get_texts, list_filled_fields
 from convengine.engine.forms.form import Form, is_meaningful
+from convengine.engine.forms.interrupted import find_interrupted, restore_values
 from convengine.engine.forms.leaving import ask_to_leave
 from convengine.engine.forms.life import (
     ClearCause,
@@ -102,7 +103,11 @@ class SchemaExtractionStep(Step):
 
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Without a schema, release the intent; the schema that was worked on last may stay known."""
-        session = resolve_options(leave_old_form(session, turn), turn)
+        session = leave_old_form(session, turn)
+        # A rule may have led to a form that waits.
+        if session.intent and (waiting := find_interrupted(session, turn, code(session.intent))):
+            session = restore_values(session, turn, waiting)
+        session = resolve_options(session, turn)
         row = decide_schema(session, turn)
         form = get_usable_form(session, turn, row)
         if row is None or form is None or find_schema(turn.snapshot, session.intent, session.state) is None:
