@@ -382,12 +382,12 @@ class _Planner:
     def _write_test(self, code: str, state: str, role: Role) -> str:
         """The condition of a yes or no to the end of a flow, which empties its form: a yes to the values is none."""
         fields = (field for flow in self.result.flows if flow["code"] == code for field in flow.get("fields", ()))
-        asked = [f"context.{field['name']}" for field in fields if is_field_required(field)]
+        required = [f"context.{field['name']}" for field in fields if is_field_required(field)]
         tested = {"state": state, "act": _ACTS[role]}
         tests: list[Values] = [{"field": field, "operator": "=", "value": value} for field, value in tested.items()]
         tests += [
             {"combinator": "and", "not": True, "rules": [{"field": field, "operator": "isNotEmpty"}]}
-            for field in asked[:1]
+            for field in required[:1]
         ]
         return write_condition({"combinator": "and", "rules": tests})
 
