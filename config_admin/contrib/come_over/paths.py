@@ -111,7 +111,7 @@ def _is_nothing(value: Any) -> bool:
 
 
 def read_slots(slots: Any) -> Mapping[str, Any]:
-    """The slots that a path sets to a value, or to True where it does not say which; conversations begin with none."""
+    """The slots that a path sets, with their values. The value is True where the path names none."""
     listed = slots if isinstance(slots, list) else [slots]
     pairs = (each.items() if isinstance(each, Mapping) else [(each, True)] for each in listed)
     return {slot: value for each in pairs for slot, value in each if slot and not _is_nothing(value)}

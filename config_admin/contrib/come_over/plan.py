@@ -294,7 +294,7 @@ class _Planner:
         } for slot, value in constants.items())  # fmt: skip
 
     def _add_flow(self, intent: str, name: str, flow: Values, losses: Sequence[str]) -> str:
-        """Add the flow with its phrases, and return its code; blank if all its examples belong to other intents."""
+        """Add the flow with its phrases, and return its code. The code is empty if all examples belong to other intents."""
         code = name_code(intent)
         if code in self._codes.values():
             code = f"{code[:50]}_{len(self._codes)}"
@@ -380,7 +380,7 @@ class _Planner:
         self._add("yes or no", name, Outcome.PARTLY if losses else Outcome.COMES, f"Rules of {codes}", *losses)
 
     def _write_test(self, code: str, state: str, role: Role) -> str:
-        """The condition of a yes or no to the end of a flow, which empties its form: a yes to the values is none."""
+        """The condition for a yes or no after a flow has ended. Its form is empty then, unlike at the confirmation."""
         fields = (field for flow in self.result.flows if flow["code"] == code for field in flow.get("fields", ()))
         required = [f"context.{field['name']}" for field in fields if is_field_required(field)]
         tested = {"state": state, "act": _ACTS[role]}
@@ -424,7 +424,7 @@ class _Planner:
             self._add(*path, Outcome.PERSON if gap else Outcome.COMES, "" if gap else "The flows of its intents", gap)
 
     def _find_gap(self, reply: Reply) -> str:
-        """What a reply does that no flow does; blank for nothing."""
+        """Describe what a reply does that no flow does. Returns an empty text if flows do everything."""
         # Within a form, flows go on with their questions by themselves.
         actions = [action for action in reply.actions if not (reply.loop and action in self._project.forms)]
         names: Sequence[str] = reply.intents or [reply.form]
