@@ -294,7 +294,7 @@ class _Planner:
         } for slot, value in constants.items())  # fmt: skip
 
     def _add_flow(self, intent: str, name: str, flow: Values, losses: Sequence[str]) -> str:
-        """Add the flow with its phrases, and return its code. The code is empty if all examples belong to other intents."""
+        """Add the flow with its phrases, and return its code: an empty one if all examples belong to other intents."""
         code = name_code(intent)
         if code in self._codes.values():
             code = f"{code[:50]}_{len(self._codes)}"
