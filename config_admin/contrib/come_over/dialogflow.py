@@ -212,7 +212,7 @@ class _Reader:
                 yield LabelledMessage(text, intent["name"], examples)
 
     def _list_code(self, intent: Mapped, answer: Sequence[str]) -> list[str]:
-        """The webhook of an intent; without an answer, whoever reads its action."""
+        """The code that answers an intent: its webhook, or what reads the action of an intent without an answer."""
         action = get_response(intent).get("action")
         is_silent = action and not answer and not intent.get("fallbackIntent")
         code = [f"action {action or intent['name']}"] if intent.get("webhookUsed") or is_silent else []

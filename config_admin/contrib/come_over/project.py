@@ -44,7 +44,7 @@ class Project:
     roles: dict[str, Role] = field(default_factory=dict)
     #: What does not come along of entities.
     entity_losses: dict[str, str] = field(default_factory=dict)
-    #: Parts of which the reader knows already what becomes of them.
+    #: Entries of the plan that the reader has written.
     entries: list[PlanEntry] = field(default_factory=list)
     #: What the system calls parts, where it has other names for them.
     part_names: Mapped = field(default_factory=dict)

@@ -194,7 +194,7 @@ class Field:
 
     @property
     def lacks_options(self) -> bool:
-        """True for a choice whose options come from data that has none."""
+        """True for a choice that has no options, because its data gave none."""
         return OPTIONS_FROM in self.declared and not self.spec.options
 
     def texts(self, key: str) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from convengine.json_value import Json
 MOST_OPTIONS = 200
 #: The parts of an option, and of `x-options-from` besides the path.
 _PARTS = ("value", "label", "synonyms")
-#: Why data give no options: the path leads to nothing or is none, no entry has a value, or there are too many.
+#: Reasons why data give no options: their path leads to nothing, their entries have no value, or they are too many.
 NOTHING_FOUND, NO_OPTIONS, TOO_MANY_OPTIONS = "NOTHING_FOUND", "NO_OPTIONS", "TOO_MANY_OPTIONS"
 
 

@@ -74,7 +74,10 @@ def compare_phrases(session: Session, turn: Turn, text: str, *, interrupting: bo
 
 
 def _means_no_subject(session: Session, turn: Turn) -> bool:
-    """True for a greeting, and for a yes or no that a rule has answered: they mean a phrase only word by word."""
+    """True for a message without a subject of its own. It means a phrase only if it has the same words.
+
+    Such messages only greet, or only answer yes or no to a question, and a rule has used the answer.
+    """
     is_answered = any(hop.cause == "RULE" for hop in session.transitions)
     return says_only(session, turn, MoveKind.GREET) or (
         is_answered and says_only(session, turn, MoveKind.AFFIRM, MoveKind.NEGATE)
