@@ -69,6 +69,7 @@ CODES: Mapping[str, str] = {
         "rule set it."
     ),
     "TEMPLATE_SOURCE_LEFT": "Source of another template language is left over. Users would see it unchanged.",
+    "BUTTONS_NOT_SHOWN": "Only the text of an answer shows buttons. Write them there, or remove them.",
     "TEMPLATE_OLDER_FORM": "The text uses an older placeholder syntax. On saving, it is converted to the current one.",
     "TRANSLATION_NAMES": (
         "A translation and its text do not use the same names in {{ }}, so users of one language read something else. "

@@ -16,6 +16,8 @@ from convengine.engine.rules.patterns import PatternError, compile_pattern, find
 from convengine.engine.rules.text_bank import EXACT, REGEX, matches_single
 from convengine.engine.text.compare import blank, code
 from convengine.engine.text.wording import did_you_mean
+from convengine.engine.turn import rows
+from convengine.engine.turn.enums import OutputFormat
 from convengine.engine.turn.facts import RESERVED_FACTS
 from convengine.engine.turn.params import PARAMS
 from convengine.engine.turn.snapshot import Snapshot
@@ -137,6 +139,10 @@ def check_template(
             f"{', '.join(leftovers)} belongs to another template language and stays in the text. Write values as "
             "{{ name }}, and conditions as {% if … %}.",
         )
+    if render.has_buttons(converted.text) and not _is_text_answer(draft.row, field):
+        yield draft.warning(
+            "BUTTONS_NOT_SHOWN", field, "Only the text of an answer shows buttons. Write them there, or remove them."
+        )
     consequence = (
         "If no rule sets it, the turn fails with UNRESOLVED_PROMPT_VARIABLE."
         if strict
@@ -150,6 +156,10 @@ def check_template(
             f"{name} ({locate_name(converted.text, name)}) is neither a name that the engine provides nor a field of "
             f"this intent's form. {consequence}{hint}",
         )
+
+
+def _is_text_answer(row: Any, field: str) -> bool:
+    return isinstance(row, rows.Response) and field == "exact_text" and code(row.output_format) == OutputFormat.TEXT
 
 
 #: Names of single callers: the disambiguation question, sessions, units, progress texts, SQL repair.

@@ -9,6 +9,7 @@ for _module in (
     "turn.stages",
     "pipeline.stages",
     "steps.conversation.stages",
+    "steps.buttons.step",
     "pending_actions.stages",
     "steps.dialogue_act.stages",
     "steps.interaction.stages",

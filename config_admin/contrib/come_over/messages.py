@@ -6,11 +6,12 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from config_admin.contrib.come_over.project import Mapped
+from config_admin.contrib.come_over.texts import QUICK_REPLIES
 
 _REFERENCE = re.compile(r"([$#])([A-Za-z_][\w-]*)((?:\.[A-Za-z_][\w-]*)*)")
 _TEXTS = frozenset({"0", "simple_response"})
 #: What other messages are, by the numbers of their types.
-_TYPES = {"1": "card", "2": "quick replies", "3": "image", "4": "payload"}
+_TYPES = {"1": "card", "2": QUICK_REPLIES, "3": "image", "4": "payload"}
 
 
 def write_variations(messages: Sequence[Mapped], slots: Collection[str]) -> list[dict[str, Any]]:

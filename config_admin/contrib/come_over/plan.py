@@ -15,9 +15,18 @@ from config_admin.contrib.come_over.continuations import (
 from config_admin.contrib.come_over.fields import Fields, list_intents, list_slots, write_fields
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry, Role
 from config_admin.contrib.come_over.paths import Reply
-from config_admin.contrib.come_over.project import Project
+from config_admin.contrib.come_over.project import Mapped, Project
 from config_admin.contrib.come_over.scenarios import write_scenario
-from config_admin.contrib.come_over.texts import name_code, name_field, name_title, write_in_sequence, write_text
+from config_admin.contrib.come_over.texts import (
+    QUICK_REPLIES,
+    Button,
+    name_code,
+    name_field,
+    name_title,
+    read_buttons,
+    write_in_sequence,
+    write_text,
+)
 from config_admin.flows.document import FlowKind, FlowRefused, Values, is_field_required, write_condition
 from config_admin.flows.languages import TEXTS, list_entries, merge_languages
 from config_admin.flows.mapping import COLLECT, DONE, write_rows
@@ -266,7 +275,7 @@ class _Planner:
             return
         last_responses = list(filter(is_response, end.actions))
         answer, losses = self._write_responses(last_responses, written.names)
-        intro, further = self._write_responses(continuation.responses, written.names)
+        intro, further = self._write_responses(continuation.responses, written.names, asks=True)
         written.begin_with(intro)
         rest = [action for action in (*continuation.actions, *end.actions) if not is_response(action)]
         losses += [*further, *continuation.losses, *end.losses, *(f"without {action}" for action in rest)]
@@ -317,13 +326,31 @@ class _Planner:
         self._add("intent", intent, outcome, f"{name} {code}", *losses, *reasons)
         return code
 
-    def _write_responses(self, names: Sequence[str], fields: Mapping[str, str]) -> tuple[str, list[str]]:
-        """The texts of responses one after the other, and what they lose."""
+    def _write_responses(
+        self, names: Sequence[str], fields: Mapping[str, str], *, asks: bool = False
+    ) -> tuple[str, list[str]]:
+        """The texts of responses one after the other, and what they lose. `asks`: a question of a form follows."""
         missing = [f"{name} is not in the domain" for name in names if name not in self._project.responses]
-        texts = [write_text(self._project.responses.get(name, ()), fields) for name in names]
+        variations = (self._project.responses.get(name, ()) for name in names)
+        texts = [write_text([*map(self._show, each)] if not asks else each, fields) for each in variations]
         self._responses.update(names)
         losses = [*missing, *(loss for text in texts for loss in text.losses)]
         return write_in_sequence([text.template for text in texts]), losses
+
+    def _show(self, variation: Mapped) -> Mapped:
+        """The variation of an answer with the message of each of its buttons, blank if no example says it."""
+        replies = variation.get("replies", ())
+        shown = {button.title: self._find_message(button) for button in read_buttons(variation)}
+        left_out = [part for part in variation.get("left_out", ()) if not (replies and part == QUICK_REPLIES)]
+        return {**variation, "left_out": left_out, "shown": {**shown, **dict(zip(replies, replies, strict=True))}}
+
+    def _find_message(self, button: Button) -> str:
+        """What a user says instead: the text, an example of the intent with the values, or the value."""
+        examples = self._project.examples.get(button.intent, ())
+        exact = [example.text for example in examples if example.values == button.values]
+        values = [*map(str, button.values.values())]
+        others = values if len(values) == 1 else [] if values else [example.text for example in examples]
+        return next(iter([*filter(None, [button.text]), *exact, *others]), "")
 
     # --- everything else ----------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """Responses and names of a project as texts and names of ours: slots in braces become templates."""
 
+import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from config_admin.tables.output_schema import RESERVED
@@ -16,12 +17,13 @@ SLOT = re.compile(r"\{([^\W\d][\w.-]*)\}")
 #: What would begin a part of a template.
 _OPENING = re.compile(r"\{[{%#]")
 #: `/inform{"size": "large"}` or `/affirm`; a template doubles the braces of a payload.
-_PAYLOAD = re.compile(r"/\w[^{]*(\{.*\})?", re.DOTALL)
+_PAYLOAD = re.compile(r"/(\w[^{]*)(\{.*\})?", re.DOTALL)
 #: Maximum characters of a question and of an answer.
 _LONGEST_QUESTION, _LONGEST_ANSWER = 1000, 4000
 #: Parts of a variation that say when it holds.
 _CONDITIONS = frozenset({"condition", "channel"})
 #: Parts of a response that a text cannot have.
+QUICK_REPLIES = "quick replies"
 _RICH_PARTS = ("image", "attachment", "custom", "elements")
 
 
@@ -34,20 +36,47 @@ class Text:
     losses: Sequence[str] = ()
 
 
+@dataclass(frozen=True)
+class Button:
+    """What a button shows and sends: an intent, and values; or a text."""
+
+    title: str
+    intent: str = ""
+    values: Mapping[str, Any] = field(default_factory=dict)
+    text: str = ""
+
+
+def read_buttons(variation: Mapping[str, Any]) -> Iterator[Button]:
+    """The buttons of a variation, without those whose values are unreadable."""
+    for button in variation.get("buttons") or ():
+        sent, title = button.get("payload", "").replace("{{", "{").replace("}}", "}").strip(), button.get("title")
+        payload = _PAYLOAD.fullmatch(sent)
+        try:
+            values = read_json(payload[2]) if payload and payload[2] else {}
+        except Unreadable:
+            continue
+        if isinstance(values, dict):
+            intent, text = (payload[1].strip(), "") if payload else ("", sent)
+            yield Button(str(title or next(map(str, values.values()), text or intent)), intent, values, text)
+
+
 def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str], *, asks: bool = False) -> Text:
     """The texts of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
     chosen, most = _choose_variations(variations, asks), _LONGEST_QUESTION if asks else _LONGEST_ANSWER
     slots = dict.fromkeys(slot for each in chosen for slot in SLOT.findall(each["text"]))
     unset = [slot for slot in slots if slot not in fields]
-    texts = _limit_length([_write_template(each["text"].strip(), fields) for each in chosen], most)
+    texts = _limit_length(
+        [_write_template(each["text"].strip(), fields) + _show_buttons(each) for each in chosen], most
+    )
     template = OR.join(texts)
     if len(template) > most:
         return Text("", losses=[f"its text has more than {most} characters"])
     rich = _list_rich_parts(variations, chosen)
+    silent = [title for each in chosen for title, message in each.get("shown", {}).items() if not message]
     losses = {
         f"{len(texts)} of {len(variations)} variations": 0 < len(texts) < len(variations),
         f"without {', '.join(rich)}": rich,
-        "without buttons: users type": any(each.get("buttons") for each in chosen) and not asks,
+        f"without buttons: {', '.join(silent)}": silent,
         f"its text reads {', '.join(unset)}, which code has to set": unset,
     }
     return Text(template, unset, [loss for loss, holds in losses.items() if holds])
@@ -59,6 +88,13 @@ def _choose_variations(variations: Sequence[Mapping[str, Any]], asks: bool) -> S
     chosen = [each for each in written if _CONDITIONS.isdisjoint(each)] or written[:1]
     buttons = [each["buttons"] for each in chosen if each.get("buttons")]
     return chosen[:1] if asks and any(each != buttons[0] for each in buttons) else chosen
+
+
+def _show_buttons(variation: Mapping[str, Any]) -> str:
+    """The calls that show the buttons of an answer, each with a message that it sends."""
+    shown = [(title, message) for title, message in variation.get("shown", {}).items() if message]
+    calls = (json.dumps([*dict.fromkeys(pair)], ensure_ascii=False)[1:-1] for pair in shown)
+    return "".join(f"\n{{{{ button({call}) }}}}" for call in calls)
 
 
 def _list_rich_parts(variations: Sequence[Mapping[str, Any]], chosen: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -89,16 +125,10 @@ def _limit_length(texts: Sequence[str], most: int) -> Sequence[str]:
 def list_buttons(variations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """The titles of the buttons of a question, by the values, intents (`/affirm`) or texts that they send."""
     buttons = {}
-    for button in (button for each in variations for button in each.get("buttons") or ()):
-        sent = button.get("payload", "").replace("{{", "{").replace("}}", "}").strip()
-        payload = _PAYLOAD.fullmatch(sent)
-        try:
-            values = read_json(payload[1]) if payload and payload[1] else {"": sent}
-        except Unreadable:
-            continue
-        if isinstance(values, dict) and len(values) == 1:
-            [value] = values.values()
-            buttons[str(value)] = str(button.get("title") or value)
+    for button in (button for each in variations for button in read_buttons(each)):
+        sent = [*button.values.values()] or [button.text or f"/{button.intent}"]
+        if len(sent) == 1:
+            buttons[str(sent[0])] = button.title
     return buttons
 
 

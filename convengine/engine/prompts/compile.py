@@ -9,7 +9,7 @@ from jinja2 import Template, TemplateSyntaxError, meta, nodes
 from jinja2.visitor import NodeTransformer
 
 from convengine.engine.prompts.filters import METHOD_NAMES
-from convengine.engine.prompts.sandbox import FUNCTIONS, GLOBALS, Sandbox
+from convengine.engine.prompts.sandbox import BUTTON, FUNCTIONS, GLOBALS, Sandbox
 
 #: Maximum length of a template.
 MAX_TEMPLATE = 64 * 1024
@@ -46,6 +46,7 @@ class CompiledTemplate:
     template: Template
     #: Root names, and dotted paths as far as they are simple.
     names: frozenset[str]
+    has_buttons: bool = False
 
 
 @lru_cache(maxsize=2048)
@@ -62,7 +63,8 @@ def _compile_or_error(text: str) -> CompiledTemplate | TemplateError:
                 return TemplateError(reason, _line_start(text, node.lineno))
         outside = meta.find_undeclared_variables(tree)
         names = frozenset(_paths(tree, outside))
-        return CompiledTemplate(_sandbox.from_string(_Metered(outside).visit(tree)), names)
+        has_buttons = any(name.name == BUTTON for name in tree.find_all(nodes.Name))
+        return CompiledTemplate(_sandbox.from_string(_Metered(outside).visit(tree)), names, has_buttons)
     except TemplateSyntaxError as error:
         return TemplateError(error.message or "it does not parse", _line_start(text, error.lineno))
     except (SyntaxError, RecursionError, MemoryError, OverflowError, ValueError):
@@ -109,6 +111,8 @@ def _find_refused_call(node: nodes.Call) -> str | None:
     if node.kwargs and isinstance(function, nodes.Getattr):
         return "a method takes no named values"
     if isinstance(function, nodes.Name):
+        if function.name == BUTTON and len(node.args) + len(node.kwargs) not in (1, 2):
+            return 'a button has a label, and a message that it sends: button("Yes, please", "yes")'
         return None if function.name in FUNCTIONS else f"there is no function {function.name}"
     if isinstance(function, nodes.Getattr):
         return None if function.attr in METHOD_NAMES else f"there is no method {function.attr}"

@@ -26,6 +26,8 @@ class RenderedText:
     missing: tuple[str, ...] = ()
     #: Printed names and dotted paths that printed nothing: the missing ones, and those with a blank value.
     empty: tuple[str, ...] = ()
+    #: The labels of its buttons, each with the message that it sends.
+    buttons: tuple[tuple[str, str], ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -66,6 +68,14 @@ def list_names(text: str) -> frozenset[str]:
         return frozenset()
 
 
+def has_buttons(text: str) -> bool:
+    """True for a valid template that shows buttons."""
+    try:
+        return has_expressions(text) and any(compile_template(each).has_buttons for each in split_texts(text))
+    except TemplateError:
+        return False
+
+
 def render_lenient(
     text: str, variables: Mapping[str, Json], *, truth: Mapping[bool, str] | None = None
 ) -> RenderedText:
@@ -90,7 +100,7 @@ def render_lenient(
     except Exception as error:
         # Whatever goes wrong in a template, the turn goes on with the caller's fallback.
         return RenderedText("", error, tuple(work.missing))
-    return RenderedText("".join(pieces), None, tuple(work.missing), tuple(work.empty))
+    return RenderedText("".join(pieces), None, tuple(work.missing), tuple(work.empty), tuple(work.buttons.items()))
 
 
 def render_strict(
@@ -126,6 +136,7 @@ __all__ = [
     "RenderedText",
     "TemplateError",
     "check_template",
+    "has_buttons",
     "has_expressions",
     "list_names",
     "measure_prompt_vars",

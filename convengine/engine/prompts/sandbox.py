@@ -16,6 +16,7 @@ from jinja2.utils import Namespace
 from convengine.engine.prompts.filters import FILTERS, INTERNAL, TESTS
 from convengine.engine.prompts.values import (
     MAX_ITEMS,
+    MAX_WORK,
     Missing,
     RenderLimit,
     get_work,
@@ -44,6 +45,9 @@ _NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "**": operator.pow,
 }
 _MAX_BITS = 256
+BUTTON = "button"
+#: So that a text has at most a hundred buttons.
+_BUTTON_COST = MAX_WORK // 100
 
 
 @pass_context
@@ -55,7 +59,18 @@ def _range(context: Context, *bounds: int) -> list[int]:
     return list(numbers)
 
 
-FUNCTIONS: Mapping[str, Any] = {"range": _range, "namespace": Namespace}
+@pass_context
+def _add_button(context: Context, label: Json, message: Json = None) -> str:
+    """Prints nothing. Without a message, the button sends its label."""
+    text = to_text(label).strip()
+    work = get_work(context)
+    work.spend(_BUTTON_COST)
+    if text:
+        work.buttons.setdefault(text, to_text(message).strip() or text)
+    return ""
+
+
+FUNCTIONS: Mapping[str, Any] = {"range": _range, "namespace": Namespace, BUTTON: _add_button}
 GLOBALS: Mapping[str, Any] = {**FUNCTIONS, "null": None}
 
 

@@ -88,18 +88,20 @@ class RenderLimit(ValueError):
 
 
 class Work:
-    """The count of one rendering, and the plain names that were missing, and those that printed nothing.
+    """The count of one rendering, the plain names that were missing, those that printed nothing, and the buttons.
 
     `truth`: how true and false are printed.
     """
 
-    __slots__ = ("_left", "empty", "missing", "truth")
+    __slots__ = ("_left", "buttons", "empty", "missing", "truth")
 
     def __init__(self, truth: Mapping[bool, str] | None = None) -> None:
         self._left = MAX_WORK
         self.truth = truth
         self.missing: dict[str, None] = {}
         self.empty: dict[str, None] = {}
+        #: The message that each button sends, by its label.
+        self.buttons: dict[str, str] = {}
 
     def spend(self, amount: int) -> None:
         """Count some work. Raises RenderLimit."""

@@ -52,6 +52,8 @@ def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
     elif choices is None and (asks_yes_or_no or (_awaits_yes(session, turn) and not state.asks_what_to_change)):
         say = get_tables(find_form_language(session, turn, _get_last_form(session, turn, state))).say
         report["confirm"] = {"yes": say["yes"], "no": say["no"]}
+    elif choices is None and state.buttons:
+        report["choices"] = [{"value": message, "label": label} for label, message in state.buttons]
     return report
 
 

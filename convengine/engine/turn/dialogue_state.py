@@ -41,6 +41,8 @@ class DialogueState:
     echoed: tuple[str, ...] = ()
     #: The forms that other forms interrupted, the last one last: the id of its schema, its state, and its values.
     interrupted: tuple[Json, ...] = ()
+    #: The labels of the buttons of the last answer, each with the message that it sends.
+    buttons: tuple[Json, ...] = ()
     #: A person of the help desk has written since the hand-over.
     person_answers: bool = False
     #: By schema and field: the options that the data gave last, which stay while the data give none.
@@ -102,6 +104,7 @@ def _read_values(value: Json) -> Mapping[str, Json]:
     return value if isinstance(value, Mapping) else {}
 
 
+_PAIR = 2
 #: How each part is read.
 _READERS: Mapping[str, Callable[[Json], Any]] = {
     "asked_field": _read_name,
@@ -117,6 +120,7 @@ _READERS: Mapping[str, Callable[[Json], Any]] = {
     "open_offers": _read_values,
     "echoed": lambda value: tuple(map(str, _read_list(value))),
     "interrupted": _read_list,
+    "buttons": lambda value: tuple(pair for pair in _read_list(value) if len(_read_list(pair)) == _PAIR),
     "person_answers": lambda value: value is True,
     "options": _read_values,
 }

@@ -13,6 +13,8 @@ _DATA_TEXT_KEYS = ("text", "output", "question")
 @dataclass(frozen=True)
 class TextPayload:
     value: str
+    #: The labels of its buttons, each with the message that it sends.
+    buttons: tuple[tuple[str, str], ...] = ()
     type = "TEXT"
 
 

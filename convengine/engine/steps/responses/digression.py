@@ -67,10 +67,9 @@ def join_answers(payload: Payload, session: Session, turn: Turn) -> Payload:
     if not isinstance(answer, TextPayload) or not isinstance(payload, TextPayload) or blank(payload.value):
         return answer
     question = payload.value
-    if not is_question_open(session, turn):
-        return TextPayload(f"{answer.value}\n\n{question}")
-    lead = lead_to_question(session, turn, RETURN_TEXT, "return", question=question)
-    return TextPayload(f"{answer.value}\n\n{lead}")
+    if is_question_open(session, turn):
+        question = lead_to_question(session, turn, RETURN_TEXT, "return", question=question)
+    return TextPayload(f"{answer.value}\n\n{question}", (*answer.buttons, *payload.buttons))
 
 
 def lead_to_question(session: Session, turn: Turn, setting: Setting[str], key: str, **names: str) -> str:

@@ -1,5 +1,7 @@
 """The way back to the form that another form interrupted, once that one has ended."""
 
+from dataclasses import replace
+
 from convengine.engine.clarification.collision import get_intent_name
 from convengine.engine.forms.interrupted import RESUMED, InterruptedForm, find_interrupted, restore_values
 from convengine.engine.forms.life import forget_question
@@ -39,8 +41,9 @@ def go_back(session: Session, turn: Turn, payload: Payload) -> tuple[Session, Pa
     title = get_intent_name(turn.snapshot, code(session.intent))
     lead = lead_to_question(asking, turn, RESUME_TEXT, "resume", title=title, question=question)
     session = asking.evolve(user_text=session.user_text, fields_read=session.fields_read)
-    is_text = isinstance(payload, TextPayload)
-    return session, TextPayload("\n\n".join(filter(None, (payload.value, lead)))) if is_text else payload
+    if isinstance(payload, TextPayload):
+        payload = replace(payload, value="\n\n".join(filter(None, (payload.value, lead))))
+    return session, payload
 
 
 def _enter(session: Session, turn: Turn, form: InterruptedForm) -> Session:

@@ -362,9 +362,11 @@ def _set_answer(session: Session, turn: Turn, payload: Payload, response_type: s
     payload = shown
     if turn.request.after_stale and isinstance(payload, TextPayload):
         text = turn.config(session, STALE_TEXT)
-        shown = payload if blank(text) else TextPayload(f"{text}\n\n{payload.value}")
+        shown = payload if blank(text) else replace(payload, value=f"{text}\n\n{payload.value}")
     audit_transformed(session, turn, payload, shown, by="STALE_TEXT", kind="STALE", responseId=row_id)
     payload = transform_payload(shown, session, turn, FINAL, row_id=row_id)
+    buttons = payload.buttons if isinstance(payload, TextPayload) else ()
+    session = update_dialogue(session, buttons=tuple(map(list, buttons)))
     session = session.evolve(payload=payload, last_assistant=to_document(payload))
     turn.audit(
         session,

@@ -15,7 +15,7 @@ from convengine.engine.forms.asking import read_text_setting
 from convengine.engine.llm.ask import ModelQuestion, Stages, ask
 from convengine.engine.prompts.chosen_text import choose_text
 from convengine.engine.prompts.fill import fill_prompts
-from convengine.engine.prompts.render import has_expressions, list_names, render_lenient
+from convengine.engine.prompts.render import RenderedText, has_expressions, list_names, render_lenient
 from convengine.engine.prompts.select import choose_template, decide_template
 from convengine.engine.prompts.variables import OPTIONAL_NAMES, build_variables, list_history
 from convengine.engine.steps.responses.form_question import find_truth_words, say_fields
@@ -147,33 +147,43 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
 
     A rendered text that is blank or failed is replaced by a fallback, and recorded.
     """
-    source: dict[str, Json] = {"table": row.table, "row": row.response_id, "field": "exact_text"}
-    template = text = choose_text(session, turn, row.exact_text or "", **source)
-    if has_expressions(template):
-        wanted = {name.partition(".")[0] for name in list_names(template)}
-        is_text = row.output_format != "JSON"
-        names, truth = (say_fields(session, turn), find_truth_words(session, turn)) if is_text else ({}, None)
-        if "help_text" in wanted:
-            names = {**names, "help_text": write_help(session, turn)}
-        variables = build_variables(session, turn, wanted, **_describe_response(row), **names)
-        rendered = render_lenient(template, variables, truth=truth)
-        text = rendered.text
-        if empty := [name for name in rendered.empty if name.partition(".")[0] not in OPTIONAL_NAMES]:
-            turn.audit(session, TEMPLATE_VALUE_EMPTY, names=empty, **source)
-        if rendered.error or blank(text) or _lacks_result(session, (*rendered.empty, *rendered.missing)):
-            text, used = _choose_fallback(session, turn)
-            error = rendered.error
-            turn.audit(
-                session,
-                EXACT_RESPONSE_RENDERING,
-                component="ResponseResolutionStep",
-                fallbackUsed=used,
-                errorClass=type(error).__name__ if error else None,
-                errorMessage=str(error) if error else None,
-                templatePreview=shorten(template, 500),
-                responseId=row.response_id,
-            )
-    return _parse_json(text) if row.output_format == "JSON" else TextPayload(text)
+    template = choose_text(session, turn, row.exact_text or "", **_name_text(row))
+    text = _render_row(row, template, session, turn) if has_expressions(template) else RenderedText(template)
+    if row.output_format == "JSON":
+        return _parse_json(text.text)
+    # The lines of the buttons are blank.
+    return TextPayload(text.text.rstrip() if text.buttons else text.text, text.buttons)
+
+
+def _name_text(row: Response) -> dict[str, Json]:
+    return {"table": row.table, "row": row.response_id, "field": "exact_text"}
+
+
+def _render_row(row: Response, template: str, session: Session, turn: Turn) -> RenderedText:
+    wanted = {name.partition(".")[0] for name in list_names(template)}
+    is_text = row.output_format != "JSON"
+    names, truth = (say_fields(session, turn), find_truth_words(session, turn)) if is_text else ({}, None)
+    if "help_text" in wanted:
+        names = {**names, "help_text": write_help(session, turn)}
+    variables = build_variables(session, turn, wanted, **_describe_response(row), **names)
+    rendered = render_lenient(template, variables, truth=truth)
+    if empty := [name for name in rendered.empty if name.partition(".")[0] not in OPTIONAL_NAMES]:
+        turn.audit(session, TEMPLATE_VALUE_EMPTY, names=empty, **_name_text(row))
+    error = rendered.error
+    if not (error or blank(rendered.text) or _lacks_result(session, (*rendered.empty, *rendered.missing))):
+        return rendered
+    text, used = _choose_fallback(session, turn)
+    turn.audit(
+        session,
+        EXACT_RESPONSE_RENDERING,
+        component="ResponseResolutionStep",
+        fallbackUsed=used,
+        errorClass=type(error).__name__ if error else None,
+        errorMessage=str(error) if error else None,
+        templatePreview=shorten(template, 500),
+        responseId=row.response_id,
+    )
+    return RenderedText(text)
 
 
 def _parse_json(text: str) -> Payload:

@@ -15,7 +15,7 @@ from convengine.evaluation.labelled import LabelledMessage
 COMES, PARTLY, PERSON, UNNEEDED = Outcome.COMES, Outcome.PARTLY, Outcome.PERSON, Outcome.UNNEEDED
 #: The lines of the kayak hire, by part and name.
 LINES = {
-    ("intent", "greet"): (COMES, "Answer GREET", ""),
+    ("intent", "greet"): (PARTLY, "Answer GREET", "without buttons: What is new?"),
     ("intent", "affirm"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a yes"),
     ("intent", "deny"): (UNNEEDED, "", "the engine reads 2 of its 2 examples as a no"),
     ("yes or no", "no after greet"): (COMES, "Rules of GREET", ""),
@@ -72,6 +72,18 @@ def test_a_flow_has_the_fields_of_the_form(plan: Plan) -> None:
     assert boat["options"][1] == {"value": "double kayak", "synonyms": ["two seater", "tandem"]}
     assert flow["confirmation"] == "A {{ boat }} for {{ persons }}, shall I book it?"
     assert flow["resume"] is True
+
+
+def test_the_buttons_of_an_answer_send_what_a_user_would_say(plan: Plan) -> None:
+    [greeting] = [flow["answer"] for flow in plan.flows if flow["code"] == "GREET"]
+    assert greeting == (
+        "Ahoy! This is Kingfisher Kayaks.\n"
+        '{{ button("Go on the river", "I would like to hire a kayak") }}\n'
+        '{{ button("North shore", "north") }}\n'
+        '{{ button("Prices", "what does an hour cost") }}\n'
+        "{% or %}\n"
+        "Welcome to Kingfisher Kayaks."
+    )
 
 
 def make_project(*replies: Reply, **examples: str) -> Project:

@@ -31,7 +31,7 @@ def test_variations_that_always_hold_become_several_texts() -> None:
     text = write_text(variations, {})
     assert text.template == "Ahoy {{ context.name }}\n{% or %}\nWelcome"
     assert text.losses == [
-        "2 of 3 variations", "without image", "without buttons: users type",
+        "2 of 3 variations", "without image",
         "its text reads name, which code has to set",
     ]  # fmt: skip
     assert write_text(variations[1:], {}, asks=True).losses[0] == "without image"

@@ -51,6 +51,14 @@ def test_each_field_of_a_form_says_its_type_its_options_and_its_bounds_and_the_c
     assert ask(caller, "ja") == NOTHING
 
 
+def test_buttons_of_an_answer_are_choices_unless_a_form_asks() -> None:
+    flow = {"code": "HELLO", "title": "Greet", "kind": "answer", "phrases": ["who are you there"]}
+    caller = make_caller(VISIT, {**flow, "answer": 'The bot. {{ button("Opening hours", "when are you open") }}'})
+
+    assert ask(caller, "who are you there")["choices"] == [{"value": "when are you open", "label": "Opening hours"}]
+    assert ask(caller, "I want to come", "who are you there")["choices"] is None
+
+
 def test_the_question_stays_behind_another_answer_and_gives_way_to_do_you_want_to_stop() -> None:
     caller = make_caller()
     number = make_report("Number of persons", field="guests", type="number", min=1, max=8)

@@ -1,0 +1,55 @@
+"""ButtonStep: take a pressed button of the last answer for the message that it sends."""
+
+from collections.abc import Sequence
+
+from convengine.engine.pipeline.step import Continue, Step
+from convengine.engine.text.compare import match_text
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
+from convengine.engine.turn.owned_params import DialogueParams
+from convengine.engine.turn.session import Session
+from convengine.engine.turn.stage import Family, SentenceTemplate, declare_stage
+from convengine.engine.turn.turn import Turn
+from convengine.json_value import Json
+
+BUTTON_PRESSED = declare_stage(
+    "BUTTON_PRESSED",
+    Family.OPENING,
+    "The message was a button of the last answer, so that the turn reads the message that the button sends.",
+    steps="ButtonStep",
+    keys="label message",
+    sentences=(SentenceTemplate("The user pressed {label:said}, which sends {message:said}."),),
+)
+
+
+class ButtonStep(Step):
+    """Read the message that a pressed button sends instead of its label or number."""
+
+    after = ("AuditUserInputStep",)
+    before = ("LanguageStep", "HandOverStep", "PolicyEnforcementStep")
+    rank = 510
+    requires_persisted = True
+    writes = frozenset({"context", "dialogue", "user_text"})
+
+    def active(self, session: Session, turn: Turn) -> bool:
+        """True after an answer with buttons."""
+        return bool(DialogueState.of(session).buttons)
+
+    def execute(self, session: Session, turn: Turn) -> Continue:
+        """Replace the message, and forget the buttons."""
+        state = DialogueState.of(session)
+        # Beside the question of a form, a number answers the form.
+        button = _find_pressed(session.user_text, state.buttons, by_number=state.asked_field is None)
+        session = update_dialogue(session, buttons=())
+        if button is None:
+            return Continue(session)
+        label, message = button
+        turn.audit(session, BUTTON_PRESSED, label=label, message=message)
+        return Continue(session.evolve(user_text=message).with_values(DialogueParams(resolved_user_input=message)))
+
+
+def _find_pressed(text: str | None, buttons: Sequence[Json], *, by_number: bool) -> tuple[str, str] | None:
+    """The label and the message of the button that a text is the label or the number of."""
+    pairs, meant = [(str(label), str(message)) for label, message in buttons], match_text(text)
+    if by_number and meant.isdecimal() and 0 < int(meant) <= len(pairs):
+        return pairs[int(meant) - 1]
+    return next((pair for pair in pairs if meant and match_text(pair[0]) == meant), None)
