@@ -480,7 +480,7 @@ class _Planner:
 
     def plan_tests(self) -> None:
         for number, story in enumerate(self._project.tests, 1):
-            scenario = write_scenario(self._project, self._codes, story)
+            scenario = write_scenario(self._project, self._codes, self._fields, story)
             self.result.entries.append(scenario.entry)
             if scenario.turns:
                 name = f"{number:03}-{scenario.name}".strip("-")

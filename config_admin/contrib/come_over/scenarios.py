@@ -7,15 +7,18 @@ from itertools import takewhile
 from typing import Any
 
 from config_admin.contrib.come_over.continuations import is_response
-from config_admin.contrib.come_over.fields import list_slots
+from config_admin.contrib.come_over.fields import Fields, list_slots
 from config_admin.contrib.come_over.outcomes import Outcome, PlanEntry
 from config_admin.contrib.come_over.paths import read_slots
 from config_admin.contrib.come_over.project import Mapped, Project
 from config_admin.contrib.come_over.texts import SLOT
+from config_admin.flows.document import Values
 from convengine.evaluation.labelled import LabelledMessage, read_marks
 
 #: What a text may have instead of a slot, and between two responses.
 _ANYTHING = r"[\s\S]*"
+#: The types of fields that store a value as it is written.
+_EQUAL = ("choice", "pattern", "text")
 
 
 @dataclass
@@ -48,8 +51,8 @@ class Scenario:
         return PlanEntry("test", self.title, outcome, becomes, "; ".join(dict.fromkeys(self.losses)))
 
 
-def write_scenario(project: Project, codes: Mapping[str, str], story: Mapped) -> Scenario:
-    """The scenario of a test story. `codes`: the codes of the intents that have a flow."""
+def write_scenario(project: Project, codes: Mapping[str, str], fields: Mapping[str, Fields], story: Mapped) -> Scenario:
+    """The scenario of a test story. `codes`: those of the intents that have a flow. `fields`: those of each form."""
     scenario, open_form, known = Scenario(str(story.get("story", ""))), "", set[str]()
     for turn in _list_turns(story):
         message = _write_message(project, turn, open_form)
@@ -62,10 +65,14 @@ def write_scenario(project: Project, codes: Mapping[str, str], story: Mapped) ->
         # Within a form, the intent stays that of the form.
         intent = {"intent": codes[turn.intent]} if turn.intent in codes and not open_form else {}
         response = {"response": {"matches": _ANYTHING.join(texts)}} if any(texts) else {}
-        scenario.turns.append({"user": message.text, "expect": {**intent, **response}})
+        begun = next((action for action in played if action in project.forms), "")
+        # A form that has ended has no values any more.
+        form = "" if turn.is_end else begun or open_form
+        values = _write_values(project, form, fields[form], {**message.values, **turn.slots}) if form in fields else {}
+        context = {"context": values} if values else {}
+        scenario.turns.append({"user": message.text, "expect": {**intent, **context, **response}})
         if code := turn.actions[len(played) :]:
             scenario.losses.append(f"what {code[0]} does is code")
-        begun = next((action for action in played if action in project.forms), "")
         if begun and turn.is_end:
             scenario.losses.append(f"it has no answers to the questions of {begun}")
             break
@@ -80,6 +87,18 @@ def _write_message(project: Project, turn: _Turn, open_form: str) -> LabelledMes
     answers = [value for slot in project.forms.get(open_form, ()) if isinstance(value := turn.slots.get(slot), str)]
     examples = project.examples.get(turn.intent) or [LabelledMessage("")]
     return LabelledMessage(answers[0]) if answers else examples[0]
+
+
+def _write_values(project: Project, form: str, fields: Fields, given: Mapping[str, Any]) -> Values:
+    """What an open form has: the values that are given, or any value where the engine writes it in another way."""
+    kinds, expected = {field["name"]: field["type"] for field in fields.fields}, dict[str, Values]()
+    for slot in list_slots(project, form):
+        name, key = fields.names.get(slot.name), next(filter(given.__contains__, (slot.name, *slot.entities)), None)
+        if name and key:
+            value = given[key]
+            is_equal = isinstance(value, str) and kinds[name] in _EQUAL
+            expected[f"$.{name}"] = {"equals": project.find_value(value, key)} if is_equal else {"exists": True}
+    return expected
 
 
 def _write_pattern(project: Project, action: str, known: Set[str]) -> str:

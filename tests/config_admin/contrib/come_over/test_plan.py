@@ -86,6 +86,13 @@ def test_the_buttons_of_an_answer_send_what_a_user_would_say(plan: Plan) -> None
     )
 
 
+def test_a_test_story_expects_the_slots_that_it_sets(plan: Plan) -> None:
+    [turns] = [each["turns"] for each in plan.scenarios if each["id"] == "001-hire-a-boat-and-ask-in-between"]
+    assert [turn["expect"].get("context") for turn in turns] == [
+        None, None, {"$.boat": {"equals": "double kayak"}}, {"$.licence": {"equals": "KP-4471"}},
+    ]  # fmt: skip
+
+
 def make_project(*replies: Reply, **examples: str) -> Project:
     """A project with these examples, one for each intent."""
     responses = {f"utter_{name}": [{"text": name}] for name in "abc"}
