@@ -214,6 +214,7 @@ def try_template(row: Any, name: str, moment: SampleTurn) -> PreviewResult:
         return PreviewResult(f"The template cannot be rendered: {rendered.error}", failed=True)
     notes = [f"Text {texts.index(text) + 1} of {len(texts)}."] if len(texts) > 1 else []
     notes += [f"No value for {name} in this turn." for name in dict.fromkeys(rendered.missing)]
+    notes += [f"Button “{label}” sends “{message}”." for label, message in rendered.buttons]
     notes += _Notes().scope(row, moment).lines
     if blank(rendered.text):
         return PreviewResult("The text is empty.", False, notes=notes)

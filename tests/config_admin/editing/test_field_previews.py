@@ -60,6 +60,12 @@ def test_one_of_several_texts_is_shown() -> None:
     assert outcome.notes[0] == f"Text {number} of 2."
 
 
+def test_buttons_are_named_below_the_text() -> None:
+    outcome = try_field(make_response('Hello.{{ button("Prices", "how much is it") }}'), "exact_text", "hi")
+
+    assert (outcome.text, outcome.notes[0]) == ("Hello.", "Button “Prices” sends “how much is it”.")
+
+
 @pytest.mark.parametrize(
     ("row", "column", "headline"),
     [
