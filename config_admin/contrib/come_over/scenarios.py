@@ -59,18 +59,18 @@ def write_scenario(project: Project, codes: Mapping[str, str], fields: Mapping[s
         if not message.text:
             scenario.losses.append(f"a message for {turn.intent} has no text")
             break
-        played = list(takewhile(lambda action: is_response(action) or action in project.forms, turn.actions))
+        played = _list_played(project, turn)
         known |= {*message.values, *turn.slots} - {turn.slots.get("requested_slot")}
-        texts = [_write_pattern(project, action, known) for action in played]
-        # Within a form, the intent stays that of the form.
-        intent = {"intent": codes[turn.intent]} if turn.intent in codes and not open_form else {}
-        response = {"response": {"matches": _ANYTHING.join(texts)}} if any(texts) else {}
         begun = next((action for action in played if action in project.forms), "")
         # A form that has ended has no values any more.
-        form = "" if turn.is_end else begun or open_form
-        values = _write_values(project, form, fields[form], {**message.values, **turn.slots}) if form in fields else {}
-        context = {"context": values} if values else {}
-        scenario.turns.append({"user": message.text, "expect": {**intent, **context, **response}})
+        values = {} if turn.is_end else _write_values(project, begun or open_form, fields, message, turn)
+        expected = {
+            # Within a form, the intent stays that of the form.
+            "intent": "" if open_form else codes.get(turn.intent),
+            "context": values,
+            "response": _write_response(project, played, known),
+        }
+        scenario.turns.append({"user": message.text, "expect": {key: part for key, part in expected.items() if part}})
         if code := turn.actions[len(played) :]:
             scenario.losses.append(f"what {code[0]} does is code")
         if begun and turn.is_end:
@@ -78,6 +78,11 @@ def write_scenario(project: Project, codes: Mapping[str, str], fields: Mapping[s
             break
         open_form = begun or ("" if turn.is_end else open_form)
     return scenario
+
+
+def _list_played(project: Project, turn: _Turn) -> Sequence[str]:
+    """The actions before the first one of code."""
+    return list(takewhile(lambda action: is_response(action) or action in project.forms, turn.actions))
 
 
 def _write_message(project: Project, turn: _Turn, open_form: str) -> LabelledMessage:
@@ -89,16 +94,24 @@ def _write_message(project: Project, turn: _Turn, open_form: str) -> LabelledMes
     return LabelledMessage(answers[0]) if answers else examples[0]
 
 
-def _write_values(project: Project, form: str, fields: Fields, given: Mapping[str, Any]) -> Values:
+def _write_values(
+    project: Project, form: str, fields: Mapping[str, Fields], message: LabelledMessage, turn: _Turn
+) -> Values:
     """What an open form has: the values that are given, or any value where the engine writes it in another way."""
-    kinds, expected = {field["name"]: field["type"] for field in fields.fields}, dict[str, Values]()
-    for slot in list_slots(project, form):
-        name, key = fields.names.get(slot.name), next(filter(given.__contains__, (slot.name, *slot.entities)), None)
+    given, expected = {**message.values, **turn.slots}, dict[str, Values]()
+    kinds = {field["name"]: field["type"] for field in fields[form].fields} if form in fields else {}
+    for slot in list_slots(project, form) if kinds else ():
+        name, key = fields[form].names.get(slot.name), next(filter(given.get, (slot.name, *slot.entities)), None)
         if name and key:
-            value = given[key]
-            is_equal = isinstance(value, str) and kinds[name] in _EQUAL
-            expected[f"$.{name}"] = {"equals": project.find_value(value, key)} if is_equal else {"exists": True}
+            is_equal = isinstance(given[key], str) and kinds[name] in _EQUAL
+            expected[f"$.{name}"] = {"equals": project.find_value(given[key], key)} if is_equal else {"exists": True}
     return expected
+
+
+def _write_response(project: Project, actions: Sequence[str], known: Set[str]) -> Values:
+    """An answer with the texts of actions one after the other; nothing without texts."""
+    texts = [_write_pattern(project, action, known) for action in actions]
+    return {"matches": _ANYTHING.join(texts)} if any(texts) else {}
 
 
 def _write_pattern(project: Project, action: str, known: Set[str]) -> str:
