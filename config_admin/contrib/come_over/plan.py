@@ -348,8 +348,9 @@ class _Planner:
         """What a user says instead: the text, an example of the intent with the values, or the value."""
         examples = self._project.examples.get(button.intent, ())
         exact = [example.text for example in examples if example.values == button.values]
-        values = [*map(str, button.values.values())]
-        others = values if len(values) == 1 else [] if values else [example.text for example in examples]
+        values = [*button.values.values()]
+        is_word = len(values) == 1 and not isinstance(values[0], (bool, dict, list))
+        others = [str(values[0])] if is_word else [] if values else [example.text for example in examples]
         return next(iter([*filter(None, [button.text]), *exact, *others]), "")
 
     # --- everything else ----------------------------------------------------------------------------------------

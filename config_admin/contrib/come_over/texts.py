@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from config_admin.tables.output_schema import RESERVED
@@ -47,26 +48,29 @@ class Button:
 
 
 def read_buttons(variation: Mapping[str, Any]) -> Iterator[Button]:
-    """The buttons of a variation, without those whose values are unreadable."""
+    """The buttons of a variation. Those with a link or with unreadable values send nothing."""
     for button in variation.get("buttons") or ():
         sent, title = button.get("payload", "").replace("{{", "{").replace("}}", "}").strip(), button.get("title")
         payload = _PAYLOAD.fullmatch(sent)
         try:
             values = read_json(payload[2]) if payload and payload[2] else {}
         except Unreadable:
+            values = None
+        if not isinstance(values, dict) or (not payload and "://" in sent):
+            yield Button(str(title or sent))
             continue
-        if isinstance(values, dict):
-            intent, text = (payload[1].strip(), "") if payload else ("", sent)
-            yield Button(str(title or next(map(str, values.values()), text or intent)), intent, values, text)
+        intent, text = (payload[1].strip(), "") if payload else ("", sent)
+        yield Button(str(title or next(map(str, values.values()), text or intent)), intent, values, text)
 
 
 def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str], *, asks: bool = False) -> Text:
     """The texts of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
     chosen, most = _choose_variations(variations, asks), _LONGEST_QUESTION if asks else _LONGEST_ANSWER
-    slots = dict.fromkeys(slot for each in chosen for slot in SLOT.findall(each["text"]))
+    written = (text for each in chosen for text in (each["text"], *chain(*each.get("shown", {}).items())))
+    slots = dict.fromkeys(slot for text in written for slot in SLOT.findall(text))
     unset = [slot for slot in slots if slot not in fields]
     texts = _limit_length(
-        [_write_template(each["text"].strip(), fields) + _show_buttons(each) for each in chosen], most
+        [_write_template(each["text"].strip(), fields) + _show_buttons(each, fields) for each in chosen], most
     )
     template = OR.join(texts)
     if len(template) > most:
@@ -90,11 +94,18 @@ def _choose_variations(variations: Sequence[Mapping[str, Any]], asks: bool) -> S
     return chosen[:1] if asks and any(each != buttons[0] for each in buttons) else chosen
 
 
-def _show_buttons(variation: Mapping[str, Any]) -> str:
+def _show_buttons(variation: Mapping[str, Any], fields: Mapping[str, str]) -> str:
     """The calls that show the buttons of an answer, each with a message that it sends."""
     shown = [(title, message) for title, message in variation.get("shown", {}).items() if message]
-    calls = (json.dumps([*dict.fromkeys(pair)], ensure_ascii=False)[1:-1] for pair in shown)
+    calls = (", ".join(_write_expression(text, fields) for text in dict.fromkeys(pair)) for pair in shown)
     return "".join(f"\n{{{{ button({call}) }}}}" for call in calls)
+
+
+def _write_expression(text: str, fields: Mapping[str, str]) -> str:
+    """A text with slots within a call."""
+    parts = enumerate(SLOT.split(text))
+    written = ((_name_slot(part, fields) if at % 2 else json.dumps(part, ensure_ascii=False)) for at, part in parts)
+    return " ~ ".join(part for part in written if part != '""')
 
 
 def _list_rich_parts(variations: Sequence[Mapping[str, Any]], chosen: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -104,7 +115,11 @@ def _list_rich_parts(variations: Sequence[Mapping[str, Any]], chosen: Sequence[M
 
 def _write_template(text: str, fields: Mapping[str, str]) -> str:
     escaped = _OPENING.sub(lambda opening: f'{{{{ "{opening[0]}" }}}}', text)
-    return SLOT.sub(lambda slot: f"{{{{ {fields.get(slot[1]) or f'context.{name_field(slot[1])}'} }}}}", escaped)
+    return SLOT.sub(lambda slot: f"{{{{ {_name_slot(slot[1], fields)} }}}}", escaped)
+
+
+def _name_slot(slot: str, fields: Mapping[str, str]) -> str:
+    return fields.get(slot) or f"context.{name_field(slot)}"
 
 
 def write_in_sequence(templates: Sequence[str], *, asks: bool = False) -> str:
@@ -127,7 +142,7 @@ def list_buttons(variations: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     buttons = {}
     for button in (button for each in variations for button in read_buttons(each)):
         sent = [*button.values.values()] or [button.text or f"/{button.intent}"]
-        if len(sent) == 1:
+        if len(sent) == 1 and sent != ["/"]:
             buttons[str(sent[0])] = button.title
     return buttons
 

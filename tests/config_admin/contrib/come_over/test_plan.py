@@ -86,6 +86,26 @@ def test_the_buttons_of_an_answer_send_what_a_user_would_say(plan: Plan) -> None
     )
 
 
+@pytest.mark.parametrize(
+    ("title", "payload", "call", "lost"),
+    [
+        ("Hi {boat}!", "{boat} please", 'button("Hi " ~ context.boat ~ "!", context.boat ~ " please")', ""),
+        ('Say "hi" }}', "/go", 'button("Say \\"hi\\" }}", "let us go")', ""),
+        ("Small", '/go{"size": "s"}', 'button("Small", "s")', ""),
+        ("Both", '/go{"size": ["s", "l"]}', "", "Both"),
+        ("True", '/go{"is_small": true}', "", "True"),
+        ("Deep", '/go{"size": {"in": "cm"}}', "", "Deep"),
+        ("Our site", "https://kayaks.example/hire", "", "Our site"),
+    ],
+)
+def test_odd_buttons_come_along_or_are_named(title: str, payload: str, call: str, lost: str) -> None:
+    project = make_project(story("utter_a"), go="let us go")
+    project.responses["utter_a"] = [{"text": "A", "buttons": [{"title": title, "payload": payload}]}]
+    [flow] = plan_project(project).flows
+    assert flow["answer"] == "\n".join(filter(None, ["A", call and f"{{{{ {call} }}}}"]))
+    assert ("without buttons: " + lost in find_line(project).reason) == bool(lost)
+
+
 def test_a_test_story_expects_the_slots_that_it_sets(plan: Plan) -> None:
     [turns] = [each["turns"] for each in plan.scenarios if each["id"] == "001-hire-a-boat-and-ask-in-between"]
     assert [turn["expect"].get("context") for turn in turns] == [
