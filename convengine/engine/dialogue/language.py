@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from convengine.engine.forms.message import is_same_phrase
 from convengine.engine.forms.session_form import find_asked_field
-from convengine.engine.text.compare import blank, split_words
+from convengine.engine.text.compare import blank, compose, split_words
 from convengine.engine.turn.local_time import LANGUAGES, LOCALE, LOCALE_TEXT, find_language_code
 from convengine.engine.turn.params import LANGUAGE_STATE
 from convengine.engine.turn.ports import LearnedSubject
@@ -85,7 +85,7 @@ def _choose(session: Session, turn: Turn, locales: Sequence[str], before: Choice
     if (before is None or given != before.given) and (own := _find_locale(given, locales)):
         # The caller may know the country, too.
         return Choice(given if given != find_language_code(given) else own, Cause.CALLER, given)
-    written = _find_locale(_detect(session, turn, locales), locales)
+    written = _find_locale(_detect(turn, locales), locales)
     if before is not None and before.cause is not Cause.SETTING:
         return _follow(before._replace(given=given), written)
     fallback = before.locale if before else _find_locale(turn.config(session, LOCALE), locales) or locales[0]
@@ -126,9 +126,10 @@ def _find_locale(locale: str, locales: Iterable[str]) -> str | None:
 # --- which language a message is in ---------------------------------------------------------------------------------
 
 
-def _detect(session: Session, turn: Turn, locales: Sequence[str]) -> str:
+def _detect(turn: Turn, locales: Sequence[str]) -> str:
     """The language of the message, among those of the locales; blank where it is not sure."""
-    text, languages = session.user_text or "", sorted(map(find_language_code, locales))
+    # A button's message is nobody's words.
+    text, languages = compose(turn.request.message) or "", sorted(map(find_language_code, locales))
 
     def decide() -> Json:
         return detect_language(text, tuple(languages))

@@ -9,7 +9,7 @@ from convengine.engine.forms.form import Field, Form
 from convengine.engine.forms.life import awaits_confirmation
 from convengine.engine.forms.session_form import find_asked_field, get_current_form
 from convengine.engine.pending_actions.disambiguation import has_open_action
-from convengine.engine.turn.dialogue_state import DialogueState
+from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.rows import OutputSchema
 from convengine.engine.turn.session import Session
 from convengine.engine.turn.turn import Turn
@@ -55,6 +55,16 @@ def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
     elif choices is None and state.buttons:
         report["choices"] = [{"value": message, "label": label} for label, message in state.buttons]
     return report
+
+
+def drop_hidden_buttons(session: Session, turn: Turn) -> Session:
+    """The session without the buttons of an answer that asks something or passes on to a person: nobody sees them."""
+    others = update_dialogue(session, buttons=())
+    if others is session:
+        return session
+    report = describe_open_question(others, turn)
+    is_hidden = is_with_person(session, turn) or any(report[name] for name in ("asked", "confirm", "choices"))
+    return others if is_hidden else session
 
 
 def awaits_decision(session: Session, turn: Turn) -> bool:

@@ -45,6 +45,7 @@ ALLOWED = {
     "rules/conditions/rule.py": PATTERN,
     "rules/phase_events.py": STORED,
     "steps/actions/guardrail.py": PATTERN,
+    "steps/buttons/step.py": PATTERN,
     "steps/conversation/step.py": PATTERN,
     "steps/correction/correct_form.py": BLANK,
     "steps/correction/step.py": PATTERN,

@@ -37,8 +37,7 @@ class ButtonStep(Step):
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Replace the message, and forget the buttons."""
         state = DialogueState.of(session)
-        # Beside the question of a form, a number answers the form.
-        button = _find_pressed(session.user_text, state.buttons, by_number=state.asked_field is None)
+        button = _find_pressed(session.user_text or "", state.buttons)
         session = update_dialogue(session, buttons=())
         if button is None:
             return Continue(session)
@@ -47,9 +46,10 @@ class ButtonStep(Step):
         return Continue(session.evolve(user_text=message).with_values(DialogueParams(resolved_user_input=message)))
 
 
-def _find_pressed(text: str | None, buttons: Sequence[Json], *, by_number: bool) -> tuple[str, str] | None:
+def _find_pressed(text: str, buttons: Sequence[Json]) -> tuple[str, str] | None:
     """The label and the message of the button that a text is the label or the number of."""
     pairs, meant = [(str(label), str(message)) for label, message in buttons], match_text(text)
-    if by_number and meant.isdecimal() and 0 < int(meant) <= len(pairs):
-        return pairs[int(meant) - 1]
-    return next((pair for pair in pairs if meant and match_text(pair[0]) == meant), None)
+    exact = [pair for pair in pairs if pair[0] == text.strip()]
+    similar = [pair for pair in pairs if meant and match_text(pair[0]) == meant]
+    is_number = meant.isdecimal() and 0 < int(meant) <= len(pairs)
+    return next(iter([*exact, *similar, *([pairs[int(meant) - 1]] if is_number else [])]), None)

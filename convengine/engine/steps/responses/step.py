@@ -63,6 +63,7 @@ from convengine.engine.steps.responses.stages import (
 from convengine.engine.steps.responses.write_answer import LLM, transform_payload, write_answer
 from convengine.engine.text.compare import blank, code
 from convengine.engine.threads.ending import choose_edge_reply
+from convengine.engine.threads.open_question import drop_hidden_buttons
 from convengine.engine.threads.settings import FRESH_START_TEXT, STALE_TEXT
 from convengine.engine.turn.dialogue_state import DialogueState, update_dialogue
 from convengine.engine.turn.enums import DecisionKind
@@ -111,24 +112,28 @@ class ResponseResolutionStep(Step):
     )  # fmt: skip
 
     def execute(self, session: Session, turn: Turn) -> Continue:
-        """Set the answer of the turn.
+        """Set the answer of the turn, and keep its buttons if users see them.
 
         Raises ResponseMappingNotFound when no row matches and ON_MISSING is ERROR, and the errors of a model's answer.
         """
-        override = session.reply_override
-        if override and override.source in _FIRST:
-            return Continue(_override(session, turn, override.text, override.source))
-        if session.digression:
-            session = _answer_digression(session, turn, session.digression)
-            if session.only_digresses:
-                return Continue(session)
-        if code(session.state) == INTENT_COLLISION and is_askable(session, turn.snapshot):
-            session, question = ask_collision_question(session, turn)
-            return Continue(_set_answer(session, turn, TextPayload(question), "COLLISION"))
-        if override := override or choose_edge_reply(session, turn):
-            session = session.evolve(reply_override=override)
-            return Continue(_override(session, turn, override.text, override.source))
-        return Continue(pass_to_person(clear_done_form(_answer_by_row(session, turn), turn), turn))
+        return Continue(drop_hidden_buttons(_answer(session, turn), turn))
+
+
+def _answer(session: Session, turn: Turn) -> Session:
+    override = session.reply_override
+    if override and override.source in _FIRST:
+        return _override(session, turn, override.text, override.source)
+    if session.digression:
+        session = _answer_digression(session, turn, session.digression)
+        if session.only_digresses:
+            return session
+    if code(session.state) == INTENT_COLLISION and is_askable(session, turn.snapshot):
+        session, question = ask_collision_question(session, turn)
+        return _set_answer(session, turn, TextPayload(question), "COLLISION")
+    if override := override or choose_edge_reply(session, turn):
+        session = session.evolve(reply_override=override)
+        return _override(session, turn, override.text, override.source)
+    return pass_to_person(clear_done_form(_answer_by_row(session, turn), turn), turn)
 
 
 def _answer_by_row(session: Session, turn: Turn) -> Session:
