@@ -9,7 +9,7 @@ from jinja2 import Template, TemplateSyntaxError, meta, nodes
 from jinja2.visitor import NodeTransformer
 
 from convengine.engine.prompts.filters import METHOD_NAMES
-from convengine.engine.prompts.sandbox import BUTTON, FUNCTIONS, GLOBALS, Sandbox
+from convengine.engine.prompts.sandbox import BUTTON, FUNCTIONS, GLOBALS, SHOW_BUTTON, Sandbox
 
 #: Maximum length of a template.
 MAX_TEMPLATE = 64 * 1024
@@ -61,10 +61,12 @@ def _compile_or_error(text: str) -> CompiledTemplate | TemplateError:
                 return TemplateError("it is too large", 1)
             if reason := _find_refusal(node):
                 return TemplateError(reason, _line_start(text, node.lineno))
+        buttons = [name for call in tree.find_all(nodes.Call) if (name := _get_button(call))]
+        for name in buttons:
+            name.name = SHOW_BUTTON
         outside = meta.find_undeclared_variables(tree)
         names = frozenset(_paths(tree, outside))
-        has_buttons = any(name.name == BUTTON for name in tree.find_all(nodes.Name))
-        return CompiledTemplate(_sandbox.from_string(_Metered(outside).visit(tree)), names, has_buttons)
+        return CompiledTemplate(_sandbox.from_string(_Metered(outside).visit(tree)), names, bool(buttons))
     except TemplateSyntaxError as error:
         return TemplateError(error.message or "it does not parse", _line_start(text, error.lineno))
     except (SyntaxError, RecursionError, MemoryError, OverflowError, ValueError):
@@ -111,12 +113,17 @@ def _find_refused_call(node: nodes.Call) -> str | None:
     if node.kwargs and isinstance(function, nodes.Getattr):
         return "a method takes no named values"
     if isinstance(function, nodes.Name):
-        if function.name == BUTTON and len(node.args) + len(node.kwargs) not in (1, 2):
+        if _get_button(node) and (node.kwargs or len(node.args) not in (1, 2)):
             return 'a button has a label, and a message that it sends: button("Yes, please", "yes")'
         return None if function.name in FUNCTIONS else f"there is no function {function.name}"
     if isinstance(function, nodes.Getattr):
         return None if function.attr in METHOD_NAMES else f"there is no method {function.attr}"
     return "only functions and methods can be called, by their names"
+
+
+def _get_button(call: nodes.Call) -> nodes.Name | None:
+    """The name in a call that shows a button. Returns None for other calls."""
+    return call.node if isinstance(call.node, nodes.Name) and call.node.name == BUTTON else None
 
 
 # --- names of a template ----------------------------------------------------------------------------------------

@@ -45,7 +45,8 @@ _NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "**": operator.pow,
 }
 _MAX_BITS = 256
-BUTTON = "button"
+#: The function as authors write it, and as it is called: a variable may have the first name.
+BUTTON, SHOW_BUTTON = "button", "_show_button"
 #: So that a text has at most a hundred buttons.
 _BUTTON_COST = MAX_WORK // 100
 
@@ -71,7 +72,7 @@ def _add_button(context: Context, label: Json, message: Json = None) -> str:
 
 
 FUNCTIONS: Mapping[str, Any] = {"range": _range, "namespace": Namespace, BUTTON: _add_button}
-GLOBALS: Mapping[str, Any] = {**FUNCTIONS, "null": None}
+GLOBALS: Mapping[str, Any] = {"range": _range, "namespace": Namespace, SHOW_BUTTON: _add_button, "null": None}
 
 
 @pass_context

@@ -15,6 +15,7 @@ from convengine.engine.threads.resume import resume_session
 from convengine.engine.threads.settings import ON_CONCURRENT_TURN
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.conversation import build_closing_context, restore_session
+from convengine.engine.turn.dialogue_state import update_dialogue
 from convengine.engine.turn.enums import Lifecycle, TurnStatus
 from convengine.engine.turn.payload import TextPayload, to_document
 from convengine.engine.turn.session import Session
@@ -122,7 +123,7 @@ def _session_after(turn: Turn, answer: str | None, change: Callable[[Session, Tu
     """The session after the turn that another system handled."""
     loaded = turn.ports.conversations.load()
     session = Session(turn.request.conversation_id, turn.turn_no, user_text=turn.request.message)
-    session = resume_session(restore_session(session, loaded, {}), turn)
+    session = update_dialogue(resume_session(restore_session(session, loaded, {}), turn), buttons=())
     if loaded.memory_recall:
         session = set_recall(session, loaded.memory_recall)
     payload = TextPayload(answer or "")

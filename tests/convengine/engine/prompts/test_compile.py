@@ -24,6 +24,8 @@ def test_a_refusal_is_kept_and_raised_anew() -> None:
         ("{% include 'x' %}", "include is not available"),
         ("{{ f(1) }}", "there is no function f"),
         ("{{ a.f(1) }}", "there is no method f"),
+        ("{{ button(lable='x') }}", "a button has a label"),
+        ("{{ button(1, 2, 3) }}", "a button has a label"),
         ("{{ a.get(x=1) }}", "takes no named values"),
         ("{{ range(*a) }}", "values spelled out"),
         ("{{ a[0](1) }}", "by their names"),

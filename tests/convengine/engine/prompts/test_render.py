@@ -60,6 +60,7 @@ VARIABLES: dict[str, Any] = {
         ("{{ {'a': [1, none, true]} }}", '{"a":[1,null,true]}'),
         ('[# th:each="r : ${rows}"]<[(${r.name})]>[/]', "<A><B>"),
         ("{{ range(3) }}", "[0,1,2]"),
+        ("{{ button|default('x') }}{% set button = n %}{{ button('y') }}{{ button }}", "x5"),
         ("{{ 0 ?: 'x' }}{{ false ?: 'x' }}{{ '' ?: 'y' }}", "0falsey"),
     ],
 )

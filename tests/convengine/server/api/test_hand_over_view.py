@@ -72,6 +72,17 @@ def test_nobody_answers_before_a_person_has_written(caller: Caller) -> None:
     assert [hand_over(), hand_over()] == [expected, expected]
 
 
+def test_a_number_for_a_person_presses_no_button_of_an_earlier_answer(caller: Caller) -> None:
+    answer = 'Hello. {{ button("Fees", "and the fees") }}'
+    make_flows({**PERSON, "code": "GREETING", "kind": "answer", "phrases": ["good day to you"], "answer": answer})
+    assert caller.say("good day to you")["stateReport"]["choices"]
+
+    call(caller, "messages", text="How many of you are there?")
+    caller.say("1")
+
+    assert CeConversationHistory.objects.get(turn_no=3).user_input == "1"
+
+
 def test_the_bot_asks_nothing_while_a_person_has_the_conversation() -> None:
     travel_desk()
     CeConfig.objects.create(config_type="HandOverStep", config_key="HAS_DESK", config_value="true")
