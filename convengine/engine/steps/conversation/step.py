@@ -21,7 +21,7 @@ from convengine.engine.steps.conversation.stages import (
     RELEASE_CHOSEN,
     USER_INPUT,
 )
-from convengine.engine.text.compare import blank, match_text, shorten, truthy
+from convengine.engine.text.compare import blank, compose, match_text, shorten, truthy
 from convengine.engine.threads.ending import apply_end_of_turn
 from convengine.engine.threads.resume import EXPLICIT_RESET, RETURNING_FIELDS, resume_session
 from convengine.engine.threads.settings import RESET_FAMILY, TEXT_COMMANDS
@@ -239,7 +239,7 @@ class PersistConversationStep(Step):
     writes = frozenset(
         {
             *("intent", "state", "context", "last_assistant", "final_result"),
-            *("lifecycle", "lifecycle_detail", "context_summary"),
+            *("lifecycle", "lifecycle_detail", "context_summary", "user_text"),
         }
     )
 
@@ -249,6 +249,8 @@ class PersistConversationStep(Step):
         if payload is None:
             raise PipelineNoResponsePayload()
         session = session.evolve(
+            # What the user sent, where the turn read the message of a button.
+            user_text=compose(turn.request.message),
             intent=UNKNOWN if blank(session.intent) else session.intent,
             state=UNKNOWN if blank(session.state) else session.state,
             context=build_closing_context(session),

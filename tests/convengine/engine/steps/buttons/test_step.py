@@ -20,6 +20,8 @@ def test_a_pressed_button_says_its_message_and_replays_equal(conversation: dict[
     turns = play_conversation(conversation)
 
     assert all(replay_turn(turn).is_equal for turn in CeConversationHistory.objects.all())
+    stored = CeConversationHistory.objects.order_by("history_id").values_list("user_input", flat=True)
+    assert [*stored] == [turn.message for turn in turns]
     if "presses a button" in str(conversation["title"]):
         assert "The user pressed “My card is gone!”, which sends “I lost my card”." not in turns[1].explanation
         assert "The user pressed “My card is gone”, which sends “I lost my card”." in turns[1].explanation
