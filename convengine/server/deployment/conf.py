@@ -179,6 +179,8 @@ DEFAULTS: Mapping[str, Any] = {
     # Where the daily root of the ledger goes, too: a growing file, and a command that reads JSON; blank for none.
     "ANCHOR_FILE": "",
     "ANCHOR_COMMAND": "",
+    # Whom to write about vulnerabilities, as URIs, for /.well-known/security.txt; blank for no such address.
+    "SECURITY_CONTACTS": [],
     # The token of `GET /metrics`; blank for no such address.
     "METRICS_TOKEN": "",
     # True: the log has a line for each request.
