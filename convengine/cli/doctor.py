@@ -80,8 +80,6 @@ def print_report(arguments: Sequence[str] = ()) -> int:
 
 def examine(*, production: bool = False) -> Iterator[DoctorFinding]:
     """All findings. What cannot be examined without the settings or the database is left out."""
-    from convengine.cli.production import examine_installation, examine_settings
-
     yield DoctorFinding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {describe_version()}")
     yield from examine_names()
     yield from _examine_project()
@@ -93,6 +91,9 @@ def examine(*, production: bool = False) -> Iterator[DoctorFinding]:
         return
     for examine_part in (_examine_secret, _examine_system_checks, _examine_static_files):
         yield from examine_part()
+    # It needs the settings.
+    from convengine.cli.production import examine_installation, examine_settings
+
     if production:
         yield from examine_settings()
     database = list(_examine_database())
