@@ -36,6 +36,7 @@ PAGE = "/admin/audit/ceaccesslog/data/"
 #: What opens connections, by the beginnings of what modules import.
 SENDERS = re.compile(
     r"httpx2|httpcore2|openai|mcp\b|redis|celery|kombu|smtplib|subprocess|socket|psycopg|opentelemetry|urllib\.request"
+    r"|http\.client|requests|urllib3|allauth\.socialaccount"
     r"|django\.core\.mail|convengine\.server\.outgoing\.(loop|transport)|convengine\.server\.deployment\.redis_client"
 )
 #: Modules that open connections for those of an outlet, or only to this machine, or on a person's command line.
