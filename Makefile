@@ -9,7 +9,7 @@ HOST ?= 127.0.0.1
 PATHS ?= tests/scenarios
 ROWS ?= 10000000
 
-.PHONY: ci test-cluster test-nightly release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
+.PHONY: ci sbom test-cluster test-nightly release dist help setup setup-dev setup-browser setup-extras setup-local-llm local-model demo serve scenarios check test quick test-long test-api mutation bench bench-audit lock assets
 
 help:  ## Show this list.
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -115,8 +115,11 @@ bench-audit: $(VENV)/develop  ## How fast a record of 10 million audit rows is r
 lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 	@$(BIN)/python -m tests.lock --write
 
-release: $(VENV)/develop  ## Write version, heading of the changelog and notes of a release (VERSION=0.9.0).
+release: sbom  ## Write version, heading of the changelog and notes of a release (VERSION=0.9.0).
 	@$(BIN)/python -m tests.release $(VERSION)
+
+sbom: $(VENV)/develop  ## What a server runs on, as CycloneDX in dist/; fails at a licence that is not allowed.
+	@$(BIN)/python -m tests.components
 
 # What builds needs nothing else of what the tests need.
 $(BIN)/uv: requirements-dev.lock

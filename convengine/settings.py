@@ -234,6 +234,8 @@ CONVENGINE: dict[str, Any] = {
     "MAX_WAITING_FOR_LEASES": environment.integer("CE_MAX_WAITING_FOR_LEASES", 32, 1),
     "ANCHOR_FILE": environment.text("CE_ANCHOR_FILE"),
     "ANCHOR_COMMAND": environment.text("CE_ANCHOR_COMMAND"),
+    "BACKUP_FOLDER": environment.text("CE_BACKUP_FOLDER"),
+    "SECURITY_CONTACTS": environment.contacts("CE_SECURITY_CONTACTS"),
     "METRICS_TOKEN": environment.text("CE_METRICS_TOKEN"),
     "REQUEST_LOG": environment.boolean("CE_ACCESS_LOG"),
     "ANSWER_CONTEXT": environment.one_of("CE_ANSWER_CONTEXT", "public", "all", "public", "none"),

@@ -3,7 +3,7 @@
 from django.contrib import admin
 from django.urls import include, path, re_path
 
-from convengine.server.admin_site.error_pages import show_favicon, show_front_page
+from convengine.server.admin_site.error_pages import show_favicon, show_front_page, show_security_contacts
 from convengine.server.api.views import NothingView
 
 handler400 = "convengine.server.admin_site.error_pages.show_bad_request"
@@ -16,6 +16,7 @@ admin.autodiscover()
 urlpatterns = [
     path("", show_front_page),
     path("favicon.ico", show_favicon),
+    path(".well-known/security.txt", show_security_contacts),
     path("", include("convengine.included_urls")),
     path("admin/", admin.site.urls),
     re_path("^api/v1/", NothingView.as_view()),

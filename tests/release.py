@@ -83,7 +83,7 @@ def main() -> int:
     print("  git add tests/upgrade")
     print(f"  git commit --all --message 'Release {sys.argv[1]}'")
     print(f"  git tag --annotate --cleanup=verbatim --file {file.relative_to(ROOT)} {tag}")
-    print("  make dist")
+    print("  make dist sbom")
     if ".example/" in (ROOT / "pyproject.toml").read_text():
         print(
             "Before you publish dist/, declare the address of the repository in pyproject.toml, for the README's links."

@@ -14,7 +14,7 @@ from audit.models import CeInboxGroup, CeInboxMessage
 from audit.models.inbox import make_fingerprint
 from audit.record.days import WEEK, choose_days
 from convengine.engine.documents.index import get_document_index
-from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.job import Counts, Every, Job, Retention
 from convengine.engine.understanding.phrases.matching import match_phrases
 from convengine.server.database.sql import database_time, release_connections
 from convengine.server.interfaces.configuration import configuration
@@ -171,4 +171,5 @@ JOB = Job(
     "rated down.",
     Every(300),
     update_inbox,
+    removes=[Retention(["audit.CeInboxGroup", "audit.CeInboxMessage"], PERIOD, "unless dismissed or noted")],
 )

@@ -34,10 +34,11 @@ from convengine.engine.turn.audit_settings import (
     ACCESS_RETENTION_DAYS,
     FEEDBACK_RETENTION_DAYS,
     PROMPT_RETENTION_DAYS,
+    RETENTION_DAYS,
     STEP_RETENTION_DAYS,
 )
 from convengine.engine.turn.codec import dumps
-from convengine.engine.turn.job import Counts, Job, Nightly
+from convengine.engine.turn.job import Counts, Job, Nightly, Retention
 from convengine.json_value import Json
 from convengine.server.database.sealed_tables import PurgedQuerySet
 from convengine.server.database.sql import database_time
@@ -50,7 +51,7 @@ from convengine.server.sessions.old_turns import retention_cutoff
 #: Rows per transaction.
 BATCH = 1000
 _DOCUMENTS = 200
-_TURNS = CeConversationHistory._meta.db_table
+_TURNS, _HISTORY = CeConversationHistory._meta.db_table, CeConversationHistory._meta.label
 #: In place of an address that was removed.
 _FORGOTTEN = "removed "
 #: A replay can be repeated.
@@ -216,4 +217,15 @@ JOB = Job(
     ),
     Nightly(2),
     remove_old,
+    removes=(
+        Retention(["audit.CeTurnIndex", "audit.CeRunningEvent", "audit.CeChainBase"], RETENTION_DAYS),
+        Retention([_HISTORY], RETENTION_DAYS, "events and recordings"),
+        Retention(["audit.CeAlertMessage"], RETENTION_DAYS, "recipients, contents and errors"),
+        Retention([_HISTORY], STEP_RETENTION_DAYS, "events of steps"),
+        Retention([_HISTORY], PROMPT_RETENTION_DAYS, "prompts"),
+        Retention([_HISTORY], LOG_RETENTION_DAYS, "model calls"),
+        Retention(["audit.CeMcpUserFeedback"], FEEDBACK_RETENTION_DAYS),
+        Retention(["audit.CeAccessLog"], ACCESS_RETENTION_DAYS),
+        Retention(["audit.CeReplayJob", "audit.CeWhatIf"], REPLAYS_KEPT),
+    ),
 )

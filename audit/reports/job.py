@@ -19,7 +19,7 @@ from audit.record.days import find_day, find_next_day
 from audit.reports.count_batch import CountChange, collect_counts
 from audit.reports.count_outcomes import count_stored_outcomes
 from audit.reports.counting import BATCH, count_new_turns, count_ratings, count_turns, lock_progress
-from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.job import Counts, Every, Job, Retention
 from convengine.server.sessions.models import CeConversationHistory
 
 #: The day on which clocks are put back.
@@ -122,4 +122,5 @@ JOB = Job(
     "conversations.",
     Every(60),
     update_counts,
+    removes=[Retention(["audit.CeTurnCount"], timedelta(days=CeTurnCount.HOURS_KEPT), "by hour")],
 )

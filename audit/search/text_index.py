@@ -16,7 +16,8 @@ from django.db.models.fields import BooleanField
 from audit.models import CeTurnText
 from audit.search.query import TextQuery, distinct_words, turn_text
 from audit.search.sources import COUNT_LIMIT, Batch, TurnCandidate, narrow_by_number
-from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.audit_settings import RETENTION_DAYS
+from convengine.engine.turn.job import Counts, Every, Job, Retention
 from convengine.server.sessions.models import CeConversationHistory
 
 #: Turns per transaction.
@@ -140,4 +141,6 @@ JOB = Job(
     "Indexes the words of new turns (PostgreSQL only). Until then, the search reads these turns one by one.",
     Every(30),
     index_new_turns,
+    # A trigger removes words with their turn.
+    removes=[Retention(["audit.CeTurnText"], RETENTION_DAYS)],
 )

@@ -1,5 +1,6 @@
 """`convengine doctor`: what is set, what is missing and what is wrong, in plain words."""
 
+import argparse
 import json
 import os
 import socket
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from convengine.cli.commands import load_management_command
+from convengine.cli.commands import BY_WORDS, load_management_command
 from convengine.engine.rules.conditions.time_points import describe_count
 from convengine.engine.text.wording import join_names
 from convengine.server.deployment import environment
@@ -55,19 +56,29 @@ class DoctorFinding:
     blocks_tables: bool = False
 
 
-def print_report() -> int:
-    """Print all findings; 1 when something is wrong."""
-    findings = list(examine())
-    for finding in findings:
-        print(f"{finding.level.value:<8} {finding.subject:<14} {finding.text}")
-        if finding.remedy:
-            print(f"{'':<23} → {finding.remedy}")
+def print_report(arguments: Sequence[str] = ()) -> int:
+    """Print all findings; 1 when something is wrong, or in production missing."""
+    parser = argparse.ArgumentParser(prog="convengine doctor", description=BY_WORDS["doctor"].help, allow_abbrev=False)
+    parser.add_argument("--production", action="store_true", help="Also what a hardened installation must have.")
+    parser.add_argument("--json", action="store_true", help="Print the findings as JSON.")
+    options = parser.parse_args(list(arguments))
+    findings = list(examine(production=options.production))
     counted = {level: sum(finding.level is level for finding in findings) for level in Level}
-    print(f"\n{counted[Level.WRONG]} wrong, {counted[Level.MISSING]} missing.")
-    return 1 if counted[Level.WRONG] else 0
+    if options.json:
+        keys = ("subject", "text", "remedy")
+        rows = [{"level": each.level.name, **{key: getattr(each, key) for key in keys}} for each in findings]
+        counts = {level.name.lower(): counted[level] for level in (Level.WRONG, Level.MISSING)}
+        print(json.dumps({**counts, "findings": rows}, indent=2))
+    else:
+        for finding in findings:
+            print(f"{finding.level.value:<8} {finding.subject:<14} {finding.text}")
+            if finding.remedy:
+                print(f"{'':<23} → {finding.remedy}")
+        print(f"\n{counted[Level.WRONG]} wrong, {counted[Level.MISSING]} missing.")
+    return 1 if counted[Level.WRONG] or (options.production and counted[Level.MISSING]) else 0
 
 
-def examine() -> Iterator[DoctorFinding]:
+def examine(*, production: bool = False) -> Iterator[DoctorFinding]:
     """All findings. What cannot be examined without the settings or the database is left out."""
     yield DoctorFinding(Level.FINE, "python", f"{sys.version.split()[0]}, ConvEngine {describe_version()}")
     yield from examine_names()
@@ -80,12 +91,19 @@ def examine() -> Iterator[DoctorFinding]:
         return
     for examine_part in (_examine_secret, _examine_system_checks, _examine_static_files):
         yield from examine_part()
+    # It needs the settings.
+    from convengine.cli.production import examine_installation, examine_settings
+
+    if production:
+        yield from examine_settings()
     database = list(_examine_database())
     yield from database
     if not any(finding.blocks_tables for finding in database):
         yield from _examine_configuration()
         yield from _examine_servers()
         yield from _examine_people()
+        if production:
+            yield from examine_installation()
     yield from _examine_broker()
     yield from _examine_models()
 

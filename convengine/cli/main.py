@@ -88,7 +88,7 @@ def _run_command(command: Command, rest: Sequence[str]) -> int:
     if command.words == "doctor":
         from convengine.cli.doctor import print_report
 
-        return print_report()
+        return print_report(rest)
     if command.words == "evaluate":
         from convengine.cli.evaluate import evaluate_corpus, needs_project
 

@@ -1,9 +1,11 @@
 """Background jobs as values: what each does, and when it is due."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Protocol
+
+from convengine.engine.turn.live_settings import Setting
 
 #: What one batch did, by name: {"closed": 200}.
 Counts = Mapping[str, int]
@@ -80,6 +82,18 @@ class Nightly:
 
 
 @dataclass(frozen=True)
+class Retention:
+    """Data that a job removes when it is old."""
+
+    #: Models, as `app.Model`. Their rows leave with the rows of other tables that belong to them.
+    tables: Sequence[str]
+    #: A time; a setting in days, whose 0 is no limit; or the key of the deployment's setting in hours.
+    period: timedelta | Setting[int] | str
+    #: What is removed if it is not whole rows, or not all of them.
+    part: str = ""
+
+
+@dataclass(frozen=True)
 class Job:
     """Work that no user waits for.
 
@@ -95,3 +109,5 @@ class Job:
     work: Callable[[], Iterator[Counts]]
     #: It waits for answers from outside, so it runs in a thread of its own, and no other job waits for it.
     waits_outside: bool = False
+    #: What it removes: the page of kept data shows it.
+    removes: Sequence[Retention] = ()

@@ -3,17 +3,19 @@
 import sys
 import uuid
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import structlog
 from django.contrib import admin
 from django.core.exceptions import BadRequest
 from django.db import InterfaceError, OperationalError
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template import loader
 from django.template.response import TemplateResponse
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils import timezone
 
 from convengine.server.admin_site import layout
 from convengine.server.admin_site.missing_rights import explain_refusal
@@ -22,6 +24,8 @@ from convengine.server.deployment import conf
 log = structlog.get_logger(__name__)
 
 Links = Sequence[tuple[str, str]]
+#: How long a reader may rely on the contacts. RFC 9116 asks for less than a year.
+_CONTACTS_VALID = timedelta(days=90)
 
 
 def show_front_page(request: HttpRequest) -> HttpResponse:
@@ -42,6 +46,16 @@ def show_front_page(request: HttpRequest) -> HttpResponse:
 def show_favicon(request: HttpRequest) -> HttpResponse:
     """The icon, for browsers that ask for it without reading the page."""
     return HttpResponseRedirect(static("convengine/icon.svg"))
+
+
+def show_security_contacts(request: HttpRequest) -> HttpResponse:
+    """Whom to write about vulnerabilities of this installation (RFC 9116)."""
+    contacts = conf.get("SECURITY_CONTACTS")
+    if not contacts:
+        raise Http404("This installation names no contact for security reports (CE_SECURITY_CONTACTS).")
+    expires = (timezone.now() + _CONTACTS_VALID).strftime("%Y-%m-%dT00:00:00Z")
+    lines = [*(f"Contact: {uri}" for uri in contacts), f"Expires: {expires}"]
+    return HttpResponse("".join(f"{line}\n" for line in lines), content_type="text/plain; charset=utf-8")
 
 
 def show_bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

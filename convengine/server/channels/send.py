@@ -14,8 +14,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
+from convengine.engine.turn.audit_settings import RETENTION_DAYS
 from convengine.engine.turn.codec import load_mended
-from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.job import Counts, Every, Job, Retention
 from convengine.json_value import Json
 from convengine.server.channels.contract import LONGEST_NAME, Call, Incoming, Provider, Receipt, fit_name
 from convengine.server.channels.models import CeChannel, CeChannelMessage
@@ -156,6 +157,7 @@ JOB = Job(
     Every(10),
     _work,
     waits_outside=True,
+    removes=[Retention(["ce_channels.CeChannelMessage"], RETENTION_DAYS)],
 )
 
 

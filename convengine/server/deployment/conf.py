@@ -179,6 +179,10 @@ DEFAULTS: Mapping[str, Any] = {
     # Where the daily root of the ledger goes, too: a growing file, and a command that reads JSON; blank for none.
     "ANCHOR_FILE": "",
     "ANCHOR_COMMAND": "",
+    # Whom to write about vulnerabilities, as URIs, for /.well-known/security.txt; blank for no such address.
+    "SECURITY_CONTACTS": [],
+    # Where backups are, for `convengine doctor --production`; blank if it does not know.
+    "BACKUP_FOLDER": "",
     # The token of `GET /metrics`; blank for no such address.
     "METRICS_TOKEN": "",
     # True: the log has a line for each request.

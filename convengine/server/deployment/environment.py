@@ -24,7 +24,7 @@ _KNOWN = {
     "CE_ALLOWED_HOSTS", "CE_ALLOW_UNSAFE_SQL_TOOLS", "CE_ANCHOR_COMMAND", "CE_ANCHOR_FILE", "CE_ANSWER_CONTEXT",
     "CE_AUDIT_RATE_LIMIT_ENABLED", "CE_AUDIT_RATE_LIMIT_MAX_EVENTS", "CE_AUDIT_RATE_LIMIT_MAX_TRACKED_BUCKETS",
     "CE_AUDIT_RATE_LIMIT_PER_CONVERSATION", "CE_AUDIT_RATE_LIMIT_PER_STAGE", "CE_AUDIT_RATE_LIMIT_WINDOW_MS",
-    "CE_BROKER_URL", "CE_BUS_URL", "CE_CHANNEL_HOSTS", "CE_CHAT", "CE_CHAT_ORIGINS", "CE_CHAT_RATE",
+    "CE_BACKUP_FOLDER", "CE_BROKER_URL", "CE_BUS_URL", "CE_CHANNEL_HOSTS", "CE_CHAT", "CE_CHAT_ORIGINS", "CE_CHAT_RATE",
     "CE_CHAT_TOKEN_DAY_RATE", "CE_CHAT_TOKEN_RATE",
     "CE_CHROMIUM", "CE_CORS_ALLOWED_ORIGINS", "CE_CSRF_TRUSTED_ORIGINS",
     "CE_DATABASE_POOL_SIZE", "CE_DATABASE_PREPARE", "CE_DEBUG", "CE_DEMO", "CE_EMAIL_HOST", "CE_EMAIL_PASSWORD",
@@ -41,6 +41,7 @@ _KNOWN = {
     "CE_THREADS", "CE_TRANSFER_BYTES_PER_SECOND", "CE_TRANSFER_SECONDS",
     "CE_MCP_STDIO_COMMANDS", "CE_METRICS_TOKEN", "CE_NOTIFICATION_FROM", "CE_NOTIFICATION_RECIPIENTS",
     "CE_NOTIFICATION_WEBHOOKS", "CE_PROJECT_DIR", "CE_PROXY_SSL_HEADER", "CE_SECRET_KEY", "CE_SECURE_COOKIES",
+    "CE_SECURITY_CONTACTS",
     "CE_STOP_SECONDS", "CE_STREAMS_URL", "CE_STREAM_POLL_MS", "CE_STREAM_SECONDS", "CE_TAKES_TURNS", "CE_THROTTLE_RATE",
     "CE_TIME_ZONE",
     "CE_TOOL_DATABASE_URLS", "CE_TRUSTED_PROXIES", "CE_TURN_TIMEOUT_SECONDS", "CE_VAR_DIR",
@@ -129,6 +130,16 @@ def integer(name: str, default: int, minimum: int = 0) -> int:
 def words(name: str, default: str = "") -> list[str]:
     """A comma-separated list."""
     return [word.strip() for word in text(name, default).split(",") if word.strip()]
+
+
+def contacts(name: str) -> list[str]:
+    """Addresses of people or pages, as URIs."""
+    uris = words(name)
+    if wrong := [uri for uri in uris if not re.fullmatch(r"mailto:[^@\s]+@[^@\s]+|https://\S+|tel:[+0-9-]+", uri)]:
+        raise ImproperlyConfigured(
+            f"{name}: {wrong[0]!r} must be an address such as mailto:security@example.com or https://example.com/report."
+        )
+    return uris
 
 
 def rate(name: str) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from datetime import timedelta
 
-from convengine.engine.turn.job import Counts, Job, Nightly
+from convengine.engine.turn.job import Counts, Job, Nightly, Retention
 from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.jobs.models import CeJobRun
 
@@ -16,5 +16,10 @@ def remove_old() -> Iterator[Counts]:
 
 
 JOB = Job(
-    "old_job_runs", "Remove old records of jobs", "Removes records of job runs after 14 days.", Nightly(4), remove_old
+    "old_job_runs",
+    "Remove old records of jobs",
+    "Removes records of job runs after 14 days.",
+    Nightly(4),
+    remove_old,
+    removes=[Retention(["ce_jobs.CeJobRun"], KEPT)],
 )

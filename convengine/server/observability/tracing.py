@@ -20,7 +20,7 @@ from convengine.server.deployment.request_id import current_request_id
 
 log = structlog.get_logger(__name__)
 #: The standard variables; the exporter itself reads these and others, such as OTEL_EXPORTER_OTLP_HEADERS.
-_ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+ENDPOINTS = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
 Attributes = Mapping[str, str | int | float | bool]
 
 
@@ -164,7 +164,7 @@ class TurnSpan:
 def is_wanted(environment: Mapping[str, str]) -> bool:
     """Whether the environment names an endpoint, and does not switch traces off."""
     is_off = environment.get("OTEL_SDK_DISABLED", "").lower() == "true"
-    return any(environment.get(name) for name in _ENDPOINTS) and not is_off
+    return any(environment.get(name) for name in ENDPOINTS) and not is_off
 
 
 def note_call(call: OutsideCall) -> None:

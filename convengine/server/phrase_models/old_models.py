@@ -6,7 +6,7 @@ from datetime import timedelta
 from django.db.models import QuerySet
 
 from convengine.engine.documents.index import get_document_index
-from convengine.engine.turn.job import Counts, Job, Nightly
+from convengine.engine.turn.job import Counts, Job, Nightly, Retention
 from convengine.engine.understanding.phrases.book import get_phrase_book
 from convengine.engine.understanding.phrases.models import name_vector
 from convengine.server.database.sql import database_time
@@ -47,4 +47,5 @@ JOB = Job(
     "Removes classifiers and vectors of phrases that no live configuration or draft needs, a day after their last use.",
     Nightly(4),
     remove_old,
+    removes=[Retention(["ce_phrase_models.CePhraseModel", "ce_phrase_models.CePhraseVector"], KEPT, "not in use")],
 )

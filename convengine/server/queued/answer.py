@@ -18,7 +18,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from convengine.engine.errors import ConvEngineError, MessageAbandoned, TurnInterrupted
 from convengine.engine.pipeline.engine import InternalError
 from convengine.engine.tools.fault import ToolFault
-from convengine.engine.turn.job import Counts, Every, Job
+from convengine.engine.turn.job import Counts, Every, Job, Retention
 from convengine.engine.turn.turn import TurnRequest
 from convengine.server.database.sql import database_time, release_connections, remove_in_batches
 from convengine.server.deployment import conf
@@ -147,4 +147,5 @@ JOB = Job(
     Every(10),
     _work,
     waits_outside=True,
+    removes=[Retention(["ce_queued.CeQueuedMessage"], "IDEMPOTENCY_HOURS")],
 )

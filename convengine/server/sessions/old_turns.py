@@ -11,7 +11,7 @@ from django.db.models.functions import Coalesce
 from convengine.engine.turn import live_settings
 from convengine.engine.turn.audit_settings import RETENTION_DAYS
 from convengine.engine.turn.conversation import PLAIN_CHANNEL
-from convengine.engine.turn.job import Counts, Every, Job, Nightly
+from convengine.engine.turn.job import Counts, Every, Job, Nightly, Retention
 from convengine.server.database import throttle
 from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.interfaces.configuration import configuration
@@ -32,6 +32,8 @@ ROWS, SESSIONS = 500, 25
 _DEAD_TICKET = timedelta(hours=1)
 #: How long tracebacks of extensions are kept.
 _FAULTS_KEPT = timedelta(days=30)
+#: The counter that lives longest: the addresses at which a user signed in.
+_LONGEST_COUNTER = timedelta(days=30)
 
 
 def retention_cutoff() -> datetime | None:
@@ -134,6 +136,12 @@ SHORT_LIVED = Job(
     "sign-ins, and old tracebacks.",
     Every(3600),
     remove_short_lived,
+    removes=(
+        Retention(["ce_sessions.CeIdempotency"], "IDEMPOTENCY_HOURS"),
+        Retention(["ce_sessions.CeTurnTicket"], _DEAD_TICKET),
+        Retention(["ce_sessions.CeExtensionFault"], _FAULTS_KEPT),
+        Retention(["ce_api.CeThrottle"], _LONGEST_COUNTER),
+    ),
 )
 TURNS = Job(
     "old_turns",
@@ -141,4 +149,5 @@ TURNS = Job(
     "Removes turns and unused sessions that are older than “Retention of turns (days)” in the settings.",
     Nightly(3),
     remove_old_turns,
+    removes=[Retention(["ce_sessions.CeConversation"], RETENTION_DAYS)],
 )

@@ -19,7 +19,8 @@ from http import HTTPStatus
 from django.db.models import Exists, Min, OuterRef, Q, QuerySet
 
 from convengine.engine.tools.fault import ToolFault
-from convengine.engine.turn.job import Counts, Every, Job, Nightly
+from convengine.engine.turn.audit_settings import RETENTION_DAYS
+from convengine.engine.turn.job import Counts, Every, Job, Nightly, Retention
 from convengine.server.database.sql import database_time, remove_in_batches
 from convengine.server.deployment import conf
 from convengine.server.executors.http_client import HttpCall, HttpConnection, circuits, fetch
@@ -191,6 +192,7 @@ RETENTION = Job(
     "Removes deliveries of webhooks that are older than “Retention of turns (days)” in the settings.",
     Nightly(3),
     remove_old_deliveries,
+    removes=[Retention(["ce_webhooks.CeWebhookDelivery"], RETENTION_DAYS)],
 )
 
 

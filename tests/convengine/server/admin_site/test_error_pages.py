@@ -1,6 +1,8 @@
 """A refused or missing page says what is wrong and leads back home."""
 
 import re
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 import structlog
@@ -8,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest
 from django.http import HttpRequest
 from django.test import Client
+from django.utils import timezone
 
 from tests.sign_in import sign_in, sign_in_superuser
 
@@ -48,6 +51,21 @@ def test_a_stranger_sees_a_plain_page() -> None:
 
 def test_browsers_that_ask_for_the_icon_by_its_usual_address_get_it() -> None:
     assert re.fullmatch(r".*/icon(\.\w+)?\.svg", Client().get("/favicon.ico")["Location"])
+
+
+def test_contacts_for_security_reports_are_served_if_the_deployment_names_them(settings: Any) -> None:
+    address = "/.well-known/security.txt"
+    missing = Client().get(address)
+    assert (missing.status_code, "names no contact for security reports" in missing.content.decode()) == (404, True)
+
+    contacts = ["mailto:security@example.com", "https://example.com/report"]
+    settings.CONVENGINE = {**settings.CONVENGINE, "SECURITY_CONTACTS": contacts}
+    answer = Client().get(address)
+    first, second, expires = answer.content.decode().splitlines()
+    assert (first, second) == tuple(f"Contact: {uri}" for uri in contacts)
+    assert answer["Content-Type"] == "text/plain; charset=utf-8"
+    left = datetime.fromisoformat(expires.removeprefix("Expires: ")) - timezone.now()
+    assert timedelta(days=88) < left < timedelta(days=365)
 
 
 def test_an_expired_form_says_what_to_do() -> None:

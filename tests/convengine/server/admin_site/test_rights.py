@@ -34,7 +34,7 @@ TAKES = {
             *("changelist", "change", "history", "workspace", "effective", "compare", "map", "map_of", "health"),
             *("transfer", "transfer_export", "timeline", "turn", "row", "between"),
             *("replay", "replays", "scenario", "rated", "trust", "export", "print", "evidence", "customer"),
-            *("what_if", "what_if_run", "what_if_cancel"),
+            *("what_if", "what_if_run", "what_if_cancel", "data"),
         ),
         ("view", "change"),
     ),

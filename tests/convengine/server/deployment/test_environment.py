@@ -93,6 +93,8 @@ def test_deployment_defaults_of_settings_are_found_by_name(monkeypatch: pytest.M
         (lambda: environment.integer("CE_X", 1), "1" * 5000, "CE_X must be a whole number"),
         (lambda: environment.one_of("CE_X", "a", "a", "b"), "c", "CE_X must be one of a, b"),
         (lambda: environment.rate("CE_X"), "600", "CE_X must be a number of calls per time, such as 600/min"),
+        (lambda: environment.contacts("CE_X"), "ada@example.com", "CE_X: 'ada@example.com' must be an address such as"),
+        (lambda: environment.contacts("CE_X"), "https://a.example, http://b.example", "'http://b.example' must be"),
         (lambda: environment.time_zone("CE_X", "UTC"), "Europe/Berln", "Did you mean Europe/Berlin?"),
         (lambda: environment.time_zone("CE_X", "UTC"), "../etc", "CE_X: there is no time zone '../etc'"),
         (lambda: environment.document("CE_X"), "[]", "CE_X must be a JSON object"),
