@@ -62,7 +62,8 @@ def _measure(server: Postgres, effort: Effort, say: Callable[[str], None]) -> tu
         rules = 1_000 // effort.smaller
         say(f"a world of {rules:,} rules and 100 message patterns")
         with every.world(rules, 100) as product:
-            samples = throughput.measure(server, product, effort.rounds, effort.seconds, say)
+            with every.world(rules, 0, people=True) as people:
+                samples = throughput.measure(server, product, people, effort.rounds, effort.seconds, say)
             results = throughput.results(samples)
             say("in process: pipeline, statements, the look for a new release")
             results += _in_process(product, effort)

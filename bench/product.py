@@ -52,9 +52,11 @@ class Products:
     folder: Path
 
     @contextmanager
-    def world(self, rules: int, patterns: int, *, workers: int = 2, threads: int = 4) -> Iterator[Product]:
-        """A world of that size, served inside the block."""
-        database = f"rules_{rules}_patterns_{patterns}"
+    def world(
+        self, rules: int, patterns: int, *, workers: int = 2, threads: int = 4, people: bool = False
+    ) -> Iterator[Product]:
+        """A world of that size, served inside the block; with `people`, the one that stands for them."""
+        database = f"rules_{rules}_{'people' if people else f'patterns_{patterns}'}"
         self.postgres.create(database, _EMPTY)
         environment = _environment(self.postgres, database, self.folder)
         with (
@@ -68,8 +70,8 @@ class Products:
                 asgi=True,
             ) as server,
         ):
-            call("load", rules=rules, patterns=patterns)
-            yield Product(server, database, self.secret, call("messages"), call)
+            messages = call("load_people", rules=rules) if people else call("load", rules=rules, patterns=patterns)
+            yield Product(server, database, self.secret, messages, call)
 
 
 @contextmanager

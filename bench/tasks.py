@@ -18,7 +18,7 @@ from audit.models import CeTurnIndex
 from audit.search.query import SearchQuery
 from audit.what_if.engine import ConfigurationPair
 from audit.what_if.selection import select_turns
-from bench import worlds
+from bench import people, worlds
 from bench.statements import count_statements
 from config_admin.drafts.open_draft import open_draft
 from config_admin.drafts.publish_draft import publish_draft
@@ -43,9 +43,14 @@ def prepare() -> str:
     return str(secret)
 
 
-def load(rules: int, patterns: int) -> None:
-    """Put a world into the database."""
-    worlds.load(rules, patterns)
+def load(rules: int, patterns: int) -> list[str]:
+    """Put a world into the database; returns its messages."""
+    return worlds.load(rules, patterns)
+
+
+def load_people(rules: int) -> list[str]:
+    """Put the world that stands for people into the database; returns its messages."""
+    return people.load(rules)
 
 
 def open_drafts(count: int) -> None:
@@ -182,11 +187,6 @@ def what_if(secret: str, turns: int) -> dict[str, float]:
     start = time.perf_counter()
     differing = sum(result.differs for result in ConfigurationPair(new, old).compare_turns(keys))
     return {"seconds": time.perf_counter() - start, "differing": differing}
-
-
-def messages() -> list[str]:
-    """The messages in order."""
-    return list(worlds.MESSAGES)
 
 
 def edit(scoped: bool) -> None:

@@ -16,10 +16,14 @@ from bench.servers import start_server
 LEVELS = (1, 8, 32)
 RIVALS = ("base", "floor")
 FULL = "full turn"
+#: A form, an FAQ and messages that do not repeat: caches of texts help little. It is shown, and has no goal.
+PEOPLE = "people"
 
 
-def measure(postgres: Postgres, product: Product, rounds: int, seconds: float, say: Callable[[str], None]) -> Samples:
-    """Each application under each load, round by round."""
+def measure(
+    postgres: Postgres, product: Product, people: Product, rounds: int, seconds: float, say: Callable[[str], None]
+) -> Samples:
+    """Each application under each load, round by round; the product in its two worlds."""
     with ExitStack() as stack:
         talkers: dict[str, tuple[int, Sequence[Conversation]]] = {}
         for name in RIVALS:
@@ -32,7 +36,8 @@ def measure(postgres: Postgres, product: Product, rounds: int, seconds: float, s
             )
         for name, rival in installed.start_installed(stack, postgres, say).items():
             talkers[name] = rival.server.pid, [rival.open(product.messages) for _ in range(max(LEVELS))]
-        talkers[FULL] = product.server.pid, [product.conversation() for _ in range(max(LEVELS))]
+        for name, served in {FULL: product, PEOPLE: people}.items():
+            talkers[name] = served.server.pid, [served.conversation() for _ in range(max(LEVELS))]
         for _, conversations in talkers.values():
             load.run(conversations, 1.0)
         samples: dict[str, dict[int, list[Sample]]] = {name: {level: [] for level in LEVELS} for name in talkers}

@@ -22,15 +22,14 @@ _TEXT_TYPES = ("REGEX", "CONTAINS", "STARTS_WITH", "EXACT")
 FEWEST = 10
 
 
-def load(rules: int, patterns: int) -> None:
-    """Replace all rows by a world, as one release.
+def load(rules: int, patterns: int) -> list[str]:
+    """Replace all rows by a world, as one release; returns its messages.
 
     `rules` are in three parts: those that every turn tests, a fifth of the others that test the user's text in every
     scope, and the rest in scopes of their own. `patterns` are phrases, and policies by a fifth.
     """
     with change_set(author="bench", reason=f"{rules} rules, {patterns} message patterns"):
-        for model in (m.CeRule, m.CePolicy, m.CeIntentClassifier, m.CeResponse, m.CeIntent):
-            model._default_manager.all().delete()
+        clear_rows()
         m.CeIntent.objects.bulk_create(
             m.CeIntent(intent_code=code, description=f"The customer asks about {code.lower()}.")
             for code in (*TOPICS, *(f"TOPIC_{index}" for index in range(20)))
@@ -38,7 +37,14 @@ def load(rules: int, patterns: int) -> None:
         m.CeResponse.objects.bulk_create(_responses())
         m.CeIntentClassifier.objects.bulk_create(_classifiers(patterns))
         m.CePolicy.objects.bulk_create(_policies(patterns // 5))
-        m.CeRule.objects.bulk_create([*_tested_rules(), *_other_rules(rules - FEWEST)])
+        m.CeRule.objects.bulk_create([*_tested_rules(), *make_other_rules(rules - FEWEST)])
+    return list(MESSAGES)
+
+
+def clear_rows() -> None:
+    """Remove the rows of the world before."""
+    for model in (m.CeRule, m.CePolicy, m.CeIntentClassifier, m.CeResponse, m.CeOutputSchema, m.CeIntent):
+        model._default_manager.all().delete()
 
 
 def _responses() -> Iterator[m.CeResponse]:
@@ -75,30 +81,33 @@ def _never(kind: str, index: int) -> str:
 
 
 def _tested_rules() -> Iterator[m.CeRule]:
-    yield _rule(match_pattern="ANY", action="SET_INPUT_PARAM", action_value="tier:gold", phase="POST_CLASSIFIER_INTENT")
-    yield _rule(
+    yield make_rule(
+        match_pattern="ANY", action="SET_INPUT_PARAM", action_value="tier:gold", phase="POST_CLASSIFIER_INTENT"
+    )
+    yield make_rule(
         rule_type="JSON_PATH",
         match_pattern="$[?(@.intent == 'DELIVERY')]",
         action="SET_CONTEXT",
         action_value="delivery.asked:true",
     )
     for field in ("tier", "country", "channel"):
-        yield _rule(
+        yield make_rule(
             rule_type="JSON_PATH",
             match_pattern=f"$[?(@.inputParams.{field} == 'special' && @.intent != 'UNKNOWN')]",
             action_value="SPECIAL",
         )
     for index in range(FEWEST - 5):
-        yield _rule(rule_type="REGEX", match_pattern=_never("REGEX", index))
+        yield make_rule(rule_type="REGEX", match_pattern=_never("REGEX", index))
 
 
-def _other_rules(count: int) -> Iterator[m.CeRule]:
+def make_other_rules(count: int) -> Iterator[m.CeRule]:
+    """Rules that never match: a fifth of them is tested in each turn."""
     for index in range(count):
         if index % 5 == 0:
-            yield _rule(rule_type="REGEX", match_pattern=_never("REGEX", index))
+            yield make_rule(rule_type="REGEX", match_pattern=_never("REGEX", index))
             continue
         path = index % 2 == 0
-        yield _rule(
+        yield make_rule(
             intent_code=f"TOPIC_{index % 20}",
             state_code=f"STATE_{index % 7}",
             phase=_PHASES[index % 4],
@@ -107,6 +116,7 @@ def _other_rules(count: int) -> Iterator[m.CeRule]:
         )
 
 
-def _rule(**values: Any) -> m.CeRule:
+def make_rule(**values: Any) -> m.CeRule:
+    """A rule with usual values where none are given."""
     usual = {"intent_code": "ANY", "state_code": "ANY", "rule_type": "EXACT", "action": "SET_STATE"}
     return m.CeRule(**{**usual, "action_value": "OTHER", **values})

@@ -31,7 +31,7 @@ from audit.record.document_parts import encode_document
 from audit.record.events import StoredEvent, list_events, read_document
 from audit.record.model_calls import call_columns
 from audit.record.prompts import PromptRedaction
-from audit.record.step_times import StepList
+from audit.record.step_times import StepList, fold_steps
 from convengine.engine.pipeline.stages import AUDIT_EVENT_LOST, PIPELINE_TIMING, STEP_ENTER, STEP_EXIT
 from convengine.engine.redaction import Redaction
 from convengine.engine.stages import ALWAYS_RECORDED, base_name
@@ -173,7 +173,7 @@ class TurnDocument(NamedTuple):
 
     @classmethod
     def of(cls, entries: Sequence[Mapping[str, Json]], lost_events: int = 0) -> Self:
-        """Encode entries. Raises RecursionError, ValueError."""
+        """Encode entries as they are stored, with their steps as one list. Raises RecursionError, ValueError."""
         text, parts = encode_document(entries)
         return cls(text, entries, parts, lost_events)
 
@@ -181,8 +181,7 @@ class TurnDocument(NamedTuple):
 def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continued: bool = False) -> TurnDocument:
     """The events of a turn after `after_seq`, filtered and masked.
 
-    `limited`: the rate limit applies, as it does not to a replay. A document that is `continued` does not begin with
-    the whole session.
+    `limited`: the rate limit applies. A document that is `continued` does not begin with the whole session.
     """
     entries = _build_entries(turn, after_seq, limited=limited, continued=continued)
     try:
@@ -193,7 +192,7 @@ def encode_turn(turn: Turn, after_seq: int = 0, *, limited: bool = True, continu
     # Nearly always there is nothing to mask: one test of everything is cheaper than a walk.
     if redaction.touches(document.text):
         masked = [_mask_entry(entry, redaction) for entry in read_document(document.text)]
-        document = TurnDocument.of(masked, document.lost_events)
+        document = TurnDocument.of(fold_steps(masked), document.lost_events)
     return document
 
 

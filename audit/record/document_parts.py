@@ -27,17 +27,17 @@ _NO_EVENT: Entry = {"stage": None, "step": None, "ms": 0, "payload": {}}
 
 
 def encode_document(entries: Sequence[Entry]) -> tuple[str, Sequence[bytes]]:
-    """A new document: its text, and the sealed bytes of each part. Raises RecursionError, ValueError."""
+    """The text of entries as they are stored, and the sealed bytes of each part. Raises RecursionError, ValueError."""
     texts: list[bytes] = []
     pieces: tuple[list[bytes], ...] = ([], [], [], [])
     try:
         # Each entry is encoded once, except for the few that belong to several parts.
-        for entry in step_times.fold_steps(entries):
+        for entry in entries:
             texts.append(dump_unchanged(entry))
             for part, piece in _split_entry(entry):
                 pieces[part].append(texts[-1] if piece is entry else dump_unchanged(piece))
     except TypeError:
-        stored = dumps(step_times.fold_steps(entries))
+        stored = dumps(entries)
         return stored, encode_parts(read_parts(stored))
     return f"[{b','.join(texts).decode()}]", [b",".join(part) for part in pieces]
 

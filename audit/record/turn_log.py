@@ -18,6 +18,7 @@ from audit.record.document import TurnDocument, encode_turn
 from audit.record.form_steps import FormProgress, list_steps
 from audit.record.model_calls import add_up_costs, list_calls
 from audit.record.running import read_running_entries
+from audit.record.step_times import fold_steps
 from audit.record.turn_index import hash_entries, insert_index_stmt, list_index_entries
 from audit.seal import SEALED, Seal, encode_parts_with, read_seal
 from convengine.engine.redaction import Redaction
@@ -98,7 +99,7 @@ def insert_dead_turn_stmts(
             seq = entries[-1]["seq"] + 1 if entries else 1
             entries.append({"seq": seq, "stage": str(stage), "step": None, "ms": at_ms, "payload": dict(payload)})
     row = {**header, "last_seq": entries[-1]["seq"] if entries else 0}
-    return _insert_row_stmts(row, TurnDocument.of(entries), previous, release)
+    return _insert_row_stmts(row, TurnDocument.of(fold_steps(entries)), previous, release)
 
 
 def add_after_turn(turn: Turn, after_seq: int) -> None:

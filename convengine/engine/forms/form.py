@@ -5,6 +5,7 @@ jsonschema validates single values; this module decides which values are missing
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from jsonschema import Draft202012Validator
@@ -57,10 +58,7 @@ def is_meaningful(value: Json) -> bool:
 
 
 def evaluate_form(schema: Json, context: Json, validator: Draft202012Validator | None = None) -> SchemaStatus:
-    """The status of `schema` for `context`. An unusable schema is never complete.
-
-    `validator` is the schema's own, if cached.
-    """
+    """The status of `schema` for `context`, by its `validator` if cached. An unusable schema is never complete."""
     values = context if isinstance(context, Mapping) else {}
     if not is_usable(schema):
         return SchemaStatus(False, False)
@@ -209,6 +207,8 @@ class Form:
 
     def __init__(self, schema: Json) -> None:
         self.schema = write_out(schema)
+        #: The last context, which never changes, and its status: the steps of a turn ask a dozen times.
+        self._last: tuple[Json, SchemaStatus] = (object(), SchemaStatus(False, False))
 
     @cached_property
     def problem(self) -> Fault | None:
@@ -272,12 +272,13 @@ class Form:
 
     def status(self, context: Json) -> SchemaStatus:
         """The status for a context. An unusable schema is never complete."""
-        if self.problem:
-            return SchemaStatus(False, False)
-        try:
-            return evaluate_form(self.schema, context, self.validator)
-        except (Unresolvable, RecursionError):
-            return SchemaStatus(False, False)
+        known, status = self._last
+        if known is not context:
+            status = SchemaStatus(False, False)
+            with suppress(Unresolvable, RecursionError):
+                status = status if self.problem else evaluate_form(self.schema, context, self.validator)
+            self._last = context, status
+        return status
 
     def breaks(self, field: Field, value: Json, *, partly: bool = False) -> str | None:
         """Validate a value with its field's own schema. Returns None if it is valid.

@@ -82,10 +82,8 @@ def understand_message(session: Session, turn: Turn, form: Form | None = None) -
         ("by tables", text, form, tables), lambda: _understand_by_tables(session, turn, form, tables, text)
     )
     # An intent that takes the message goes before what is learned; beside a form, only a phrase as a whole does.
-    is_taken = bool(session.intent_source or is_same_phrase(session, turn))
-    is_taken = (
-        is_taken or (form is None and bool(match_user_message(session, turn).hits)) or _asks_for_text(session, form)
-    )
+    is_taken = bool(session.intent_source) or is_same_phrase(session, turn) or _asks_for_text(session, form)
+    is_taken = is_taken or (form is None and bool(match_user_message(session, turn).hits))
     key = "understanding", by_tables, is_taken
     return turn.memo.get(key, lambda: _complete(session, turn, by_tables, is_taken=is_taken))
 

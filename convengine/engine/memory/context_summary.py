@@ -236,17 +236,14 @@ def find_entities(text: str) -> Iterator[str]:
 
 def _split_quotations(text: str) -> Iterator[tuple[str, bool]]:
     """The parts of a text between signs of quotation, and those around them."""
-    start, index = 0, 0
-    while index < len(text):
-        closing = _QUOTES.get(text[index], "")
-        inner = text[index + 1 : index + 2 + _QUOTED.stop] if closing else ""
+    start = 0
+    for index in [at for at, sign in enumerate(text) if sign in _QUOTES]:
+        closing, inner = _QUOTES[text[index]], text[index + 1 : index + 2 + _QUOTED.stop]
         size = next((size for size, sign in enumerate(inner) if sign in closing or sign == "\n"), 0)
-        if size in _QUOTED and inner[size] in closing:
+        if index >= start and size in _QUOTED and inner[size] in closing:
             yield text[start:index], False
             yield inner[:size], True
-            start = index = index + size + 2
-        else:
-            index += 1
+            start = index + size + 2
     yield text[start:], False
 
 

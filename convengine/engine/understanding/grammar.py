@@ -14,9 +14,10 @@ from convengine.json_value import Json
 
 #: A phrase with this meaning is its only slot or constant itself: `[[count]] means = "value" text = ["{digits}"]`.
 VALUE = "value"
+ANY_WORD = "any_word"
 #: No phrase has more words: one that contains itself, such as a sum of people, could have all of a message.
 _MOST_WORDS = 32
-#: Reads a value from a word on: each possible end, with the value.
+#: Reads a value from a number on: each possible end, with the value. The one of ANY_WORD reads any word.
 Reader = Callable[[Sequence[Word], int], Iterable[tuple[int, Json]]]
 
 
@@ -248,9 +249,10 @@ class Chart:
             return ()
         matches, last = list[GrammarMatch](), start + _MOST_WORDS
         if reader := self.grammar.readers.get(name):
-            matches += (GrammarMatch(end, value) for end, value in reader(self.words, start) if end <= last)
+            matches += (GrammarMatch(end, value) for end, value in reader(self.words, start))
         if node := self.grammar.nodes.get(name):
-            matches += (match for match in self._walk(node, start, start, {}) if match.end <= last)
+            self._walk(node, start, start, {}, matches)
+        matches = [match for match in matches if match.end <= last]
         if len(matches) > 1:
             distinct: dict[tuple[Json, ...], GrammarMatch] = {}
             for match in matches:
@@ -291,40 +293,40 @@ class Chart:
         """The classes and phrases that may begin at a word; no other does."""
         known = self._names.get(start)
         if known is None:
-            readers = self.grammar.readers
-            reading = [name for name, read in readers.items() if any(True for _ in read(self.words, start))]
             word = self.words[start].key if start < len(self.words) else ""
+            readers = self.grammar.readers if word.isdecimal() else (ANY_WORD,)
+            reading = [name for name in readers if any(True for _ in self.grammar.readers[name](self.words, start))]
             known = self._names[start] = self.grammar.list_names(word, reading)
         return known
 
-    def _walk(self, node: _Node, start: int, at: int, slots: dict[str, Json]) -> Iterator[GrammarMatch]:
-        """The matches that go on from a node.
+    def _walk(self, node: _Node, start: int, at: int, slots: dict[str, Json], matches: list[GrammarMatch]) -> None:
+        """Add the matches that go on from a node.
 
         `start` is the first word of the phrase, `at` the next one to read, and `slots` what was read.
         """
         for means, value in node.ends:
-            yield GrammarMatch(at, _make_value(means, value, slots))
-        for position in self._list_places(start, at):
+            matches.append(GrammarMatch(at, _make_value(means, value, slots)))
+        for position in self._list_places(start, at) if node.words or node.glued_words or node.slots else ():
             word = self.words[position]
             if following := node.words.get(word.key):
-                yield from self._walk(following, start, position + 1, slots)
+                self._walk(following, start, position + 1, slots, matches)
             is_next = word.is_glued and position == at
             if is_next and (following := node.glued_words.get(word.key)):
-                yield from self._walk(following, start, position + 1, slots)
+                self._walk(following, start, position + 1, slots, matches)
             names = self.list_names(position)
             for (kind, slot, is_glued), following in node.slots.items():
                 if kind in names and (is_next or not is_glued):
                     for match in self.match(kind, position):
-                        yield from self._walk(following, start, match.end, {**slots, slot: match.value})
+                        self._walk(following, start, match.end, {**slots, slot: match.value}, matches)
 
-    def _list_places(self, start: int, at: int) -> Iterator[int]:
+    def _list_places(self, start: int, at: int) -> Sequence[int]:
         """The next word; inside a phrase also the one behind a comma, the full stop of a short form, or a hyphen."""
-        if at < len(self.words):
-            yield at
-        if start < at < len(self.words) - 1:
-            sign, following = self.words[at], self.words[at + 1]
-            is_hyphen = sign.key == "-" and sign.is_glued and following.is_glued and not following.is_number
-            if is_hyphen or (sign.key in (",", ".") and not following.is_glued):
-                yield at + 1
-            elif sign.key == "." and following.key == "," and at + 2 < len(self.words):
-                yield at + 2  # "Mon., 5 Dec"
+        words = self.words
+        if not start < at < len(words) - 1 or words[at].key not in (",", ".", "-"):
+            return (at,) if at < len(words) else ()
+        sign, following = words[at], words[at + 1]
+        is_hyphen = sign.key == "-" and sign.is_glued and following.is_glued and not following.is_number
+        if is_hyphen or (sign.key != "-" and not following.is_glued):
+            return at, at + 1
+        # "Mon., 5 Dec"
+        return (at, at + 2) if sign.key == "." and following.key == "," and at + 2 < len(words) else (at,)

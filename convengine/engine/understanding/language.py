@@ -68,6 +68,7 @@ def list_own_languages(snapshot: Snapshot) -> tuple[str, ...]:
     return tuple(sorted({*map(find_language, locales)}))
 
 
+@lru_cache(maxsize=256)
 def get_tables(locale: str, *fallbacks: str) -> Tables:
     """The tables of a locale's language; words that it does not have are looked up in those of `fallbacks`."""
     locales = (locale, *(fallback for fallback in fallbacks if fallback))

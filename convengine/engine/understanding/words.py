@@ -87,7 +87,8 @@ def fold(word: str) -> str:
     )
 
 
-def split_text(text: str) -> list[Word]:
+@lru_cache(maxsize=64)
+def split_text(text: str) -> tuple[Word, ...]:
     """The words, numbers and signs of a text as they are typed, with folded keys.
 
     Reading ends after MOST_CHARS characters or about MOST_WORDS words. Blanks and silent signs are left out.
@@ -106,7 +107,7 @@ def split_text(text: str) -> list[Word]:
             parts = [part for part in (first, "/" if sign else "", second) if part]
             words += [Word(part, start, end, is_glued or number > 0) for number, part in enumerate(parts)]
         start = end
-    return words
+    return tuple(words)
 
 
 def _find_end(text: str, start: int, size: int) -> int:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from convengine.engine.understanding.grammar import Reader
+from convengine.engine.understanding.grammar import ANY_WORD, Reader
 from convengine.engine.understanding.words import Word
 
 #: Longer runs of digits are codes.
@@ -122,7 +122,7 @@ READERS: Mapping[str, Reader] = {
     "year": _read_digits(1900, 2199, range(4, 5)),
     "short_year": _read_digits(0, 99, range(2, 3)),
     "joined_time": _read_joint,
-    "any_word": _read_any_word,
+    ANY_WORD: _read_any_word,
     "numeral": _read_numeral,
     "decimal": _read_decimal,
     "digits": _read_digits(0, 10**9, range(1, 10)),

@@ -126,15 +126,12 @@ class PhraseBook:
         """All texts whose vectors are needed."""
         return [*self.content.list_texts(), *(text for line in self.lines for text in line.list_texts())]
 
-    def detect_languages(self, text: str) -> tuple[PhraseLanguage, ...]:
-        """The languages of the workspace that a text may be in."""
-        return detect_languages(text, self.content.languages)
-
     def find_identical(self, text: str) -> tuple[Phrase, ...]:
         """The phrases that a text is, word for word; else those that it is without greetings and courtesies."""
         if same := self._with_keys.get(list_keys(text)):
             return tuple(same)
-        contents = ([*map(spell_plainly, language.list_content(text))] for language in self.detect_languages(text))
+        languages = detect_languages(text, self.content.languages)
+        contents = ([*map(spell_plainly, language.list_content(text))] for language in languages)
         phrases = (self._with_keys.get(tuple(content), ()) for content in contents if content)
         return tuple(dict.fromkeys(phrase for of_language in phrases for phrase in of_language))
 

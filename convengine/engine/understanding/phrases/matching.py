@@ -13,7 +13,7 @@ from convengine.engine.understanding.phrases.encoders import is_service
 from convengine.engine.understanding.phrases.force import find_force
 from convengine.engine.understanding.phrases.models import Ranker
 from convengine.engine.understanding.phrases.settings import MARGIN, MIN_CONFIDENCE, MIN_NEAR
-from convengine.engine.understanding.phrases.terms import PhraseLanguage
+from convengine.engine.understanding.phrases.terms import PhraseLanguage, detect_languages
 from convengine.engine.understanding.phrases.wording import has_run, list_keys, list_terms, write_plainly
 from convengine.engine.understanding.understand import Understanding
 
@@ -183,7 +183,7 @@ class ComparedMessage:
         """The intents that the whole message may mean by their questions and answers. Beside a form, what asks nothing
         is rather for the form.
         """
-        return self._lines if self.asks or not interrupting else ()
+        return self._lines if not interrupting or (self._book.lines and self.asks) else ()
 
     @cached_property
     def _lines(self) -> Sequence[IntentMatch]:
@@ -235,19 +235,21 @@ class ComparedMessage:
         return self._book.put_in_own_words(self._text)
 
     @cached_property
+    def _languages(self) -> Sequence[PhraseLanguage]:
+        return detect_languages(self._text, self._book.content.languages)
+
+    @cached_property
     def _readings(self) -> Sequence[tuple[PhraseLanguage, Understanding]]:
-        return [
-            (language, self._book.understand(self._ranked, language))
-            for language in self._book.detect_languages(self._text)
-        ]
+        return [(language, self._book.understand(self._ranked, language)) for language in self._languages]
 
     @cached_property
     def _same_terms(self) -> tuple[Sequence[Phrase], Sequence[Phrase]]:
         """The phrases with exactly these telling words: those that ask or state alike, and the others."""
         same, others = list[Phrase](), list[Phrase]()
-        for language, reading in self._readings:
+        phrases = {language: self._book.find_same_terms(self._ranked, language) for language in self._languages}
+        for language, reading in self._readings if any(phrases.values()) else ():
             force, is_subject = find_force(reading, language), len(list_terms(reading.text, language)) == 1
-            for phrase in self._book.find_same_terms(reading.text, language):
+            for phrase in phrases[language]:
                 fits = is_subject or find_force(self._book.understand(phrase.text, language), language) is force
                 (same if fits else others).append(phrase)
         return same, others
