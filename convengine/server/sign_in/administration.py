@@ -1,0 +1,104 @@
+"""Pages for administrators: groups of the provider, connected accounts, second factors and sessions."""
+
+from typing import Any
+
+from allauth.account.models import EmailAddress
+from allauth.mfa.models import Authenticator
+from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
+from allauth.usersessions.models import UserSession
+from django.contrib import admin
+from django.http import HttpRequest
+
+from convengine.server.admin_site.pages import PagesAdmin
+from convengine.server.admin_site.sign_in_log import log_access_change
+from convengine.server.deployment import conf
+from convengine.server.sign_in.models import CeGroupMapping
+
+# What the library stores about a user has pages in our design, and its settings come from the environment.
+admin.site.unregister([EmailAddress, SocialAccount, SocialApp, SocialToken, Authenticator, UserSession])
+
+
+class AdministratorsAdmin(PagesAdmin):
+    """Pages that only administrators see. Each change has an entry in the access log."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return bool(request.user.is_superuser)
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return bool(request.user.is_superuser)
+
+    has_delete_permission = has_view_permission
+
+    def delete_model(self, request: HttpRequest, obj: Any) -> None:
+        log_access_change(request, f"{self.opts.verbose_name} removed: {self.describe(obj)}")
+        self.remove(obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
+        for row in queryset:
+            self.delete_model(request, row)
+
+    def describe(self, row: Any) -> str:
+        return str(row)
+
+    def remove(self, row: Any) -> None:
+        row.delete()
+
+
+class GroupMappingAdmin(AdministratorsAdmin):
+    list_display = ("claim", "group")
+    has_add_permission = AdministratorsAdmin.has_module_permission
+    has_change_permission = AdministratorsAdmin.has_view_permission
+
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        before = str(CeGroupMapping.objects.get(pk=obj.pk)) if change else ""
+        super().save_model(request, obj, form, change)
+        details = f"{before} is now {obj}" if before else str(obj)
+        log_access_change(request, f"{self.opts.verbose_name} {'changed' if change else 'added'}: {details}")
+
+
+class OfUsersAdmin(AdministratorsAdmin):
+    """Rows that users made by signing in: administrators remove them."""
+
+    search_fields = ("user__username",)
+    list_select_related = ("user",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def describe(self, row: Any) -> str:
+        return f"{row.user.get_username()}, {row}"
+
+
+class ConnectedAccountAdmin(OfUsersAdmin):
+    list_display = ("user", "provider", "uid", "last_login")
+    fields = list_display
+    ordering = ("-pk",)
+
+    def describe(self, row: Any) -> str:
+        return f"{row.user.get_username()}, {row.uid} at {row.provider}"
+
+
+class SecondFactorAdmin(OfUsersAdmin):
+    list_display = ("user", "type", "created_at", "last_used_at")
+    fields = list_display
+    ordering = ("-pk",)
+
+
+class SessionAdmin(OfUsersAdmin):
+    list_display = ("user", "created_at", "ip", "user_agent")
+    fields = list_display
+    ordering = ("-pk",)
+
+    def remove(self, row: Any) -> None:
+        row.end()
+
+
+admin.site.register(UserSession, SessionAdmin)
+if conf.get("SIGN_IN")["issuer"]:
+    admin.site.register(CeGroupMapping, GroupMappingAdmin)
+    admin.site.register(SocialAccount, ConnectedAccountAdmin)
+if conf.get("SIGN_IN")["second_factor"] != "off":
+    admin.site.register(Authenticator, SecondFactorAdmin)

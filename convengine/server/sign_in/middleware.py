@@ -1,0 +1,101 @@
+"""Checks of each page: rights follow the provider within minutes, and a second factor comes before publishing."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.mfa.utils import is_mfa_enabled
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import HttpResponseRedirect
+from django.urls import reverse
+from requests import RequestException
+
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
+from convengine.server.admin_site.sign_in_log import log_access_change
+from convengine.server.deployment import conf
+from convengine.server.sign_in.adapters import TOKENS
+from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
+from convengine.server.sign_in.provider import OpenIdAdapter, read_groups
+
+log = structlog.get_logger(__name__)
+#: Seconds after which the provider is asked again, and after which its silence ends the session.
+CHECK_SECONDS, MAX_SECONDS = 180, 300
+
+
+class SignInMiddleware:
+    def __init__(self, get_response: Callable[[Any], Any]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Any) -> Any:
+        if request.user.is_authenticated:
+            if reason := find_end(request):
+                name = request.user.get_username()
+                logout(request)
+                log_access_change(request, f"session ended: {reason}", name)
+                messages.error(request, f"Your session has ended: {reason}. Sign in again.")
+                return HttpResponseRedirect(reverse("admin:login"))
+            own_pages = (reverse("sign_in_account"), reverse("admin:logout"))
+            if lacks_second_factor(request) and not request.path.startswith(own_pages):
+                messages.warning(request, "Add a second factor: who may publish needs one.")
+                return HttpResponseRedirect(reverse("mfa_index"))
+        return self.get_response(request)
+
+
+def find_end(request: Any) -> str:
+    """Ask the provider again, if it is time; returns why the session ends, or nothing."""
+    record = request.session.get(TOKENS)
+    age = time.time() - record["checked"] if record else 0.0
+    if 0 <= age < CHECK_SECONDS:
+        return ""
+    try:
+        claims = _read_claims(request, record)
+    except RequestException as error:
+        status = getattr(error.response, "status_code", 0) or 0
+        if 400 <= status < 500:
+            return "the provider no longer confirms it"
+        log.warning("the OpenID provider cannot be reached", exc_info=error)
+        return "" if 0 <= age < MAX_SECONDS else "the provider cannot be reached"
+    except (OAuth2Error, KeyError, TypeError, ValueError) as error:
+        log.info("the OpenID provider ended a session", reason=str(error))
+        return "the provider no longer confirms it"
+    groups = find_groups(read_groups(claims))
+    set_groups(request, request.user, groups)
+    return "" if may_enter(request.user, groups) else "you are in no group that may work here"
+
+
+def _read_claims(request: Any, record: dict[str, Any]) -> dict[str, Any]:
+    """The present claims, by a new token where the provider gave a means for one."""
+    issuer = conf.get("SIGN_IN")["issuer"]
+    adapter, id_token = OpenIdAdapter(request, issuer), None
+    if record["refresh"]:
+        tokens = adapter.refresh(request, record["refresh"])
+        record |= {"access": tokens["access_token"], "refresh": tokens.get("refresh_token") or record["refresh"]}
+        id_token = tokens.get("id_token")
+        # At once, because the provider may accept the old one no more.
+        _store(request, record)
+    claims = adapter.read_claims(record["access"], id_token)
+    account = get_adapter().get_provider(request, issuer).app
+    known = request.user.socialaccount_set.filter(provider=account.provider_id).values_list("uid", flat=True)
+    if claims.get("sub") not in known:
+        raise ValueError("the provider names another user")
+    _store(request, record | {"checked": time.time()})
+    return claims
+
+
+def _store(request: Any, record: dict[str, Any]) -> None:
+    request.session[TOKENS] = record
+    request.session.save()
+
+
+def lacks_second_factor(request: Any) -> bool:
+    """True for users who may publish and must have a second factor, here or at the provider, and have none."""
+    if conf.get("SIGN_IN")["second_factor"] != "required" or not request.user.has_perm(PUBLISH_DRAFT):
+        return False
+    record = request.session.get(TOKENS) or {}
+    methods = [each["method"] for each in get_authentication_records(request, request.user)]
+    return "mfa" not in methods and "mfa" not in (record.get("amr") or []) and not is_mfa_enabled(request.user)
