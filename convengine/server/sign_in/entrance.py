@@ -70,6 +70,6 @@ def add_page_context(request: HttpRequest) -> dict[str, Any]:
     chosen = conf.get("SIGN_IN")
     return {
         **admin.site.each_context(request),
+        "title": "Your sign-in",
         "provider_label": chosen["label"] if chosen["issuer"] else "",
-        "has_factors": chosen["second_factor"] != "off",
     }

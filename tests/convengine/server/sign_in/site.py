@@ -3,6 +3,7 @@
 import html
 import os
 import re
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -16,7 +17,6 @@ from typing import Any
 import requests
 from django.core import signing
 
-from tests.browser.conftest import find_free_port
 from tests.migrated import copy_migrated
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -162,4 +162,7 @@ def run_process(command: list[str], address: str, log: Path, environment: Any = 
             process.wait(20)
 
 
-__all__ = ["find_free_port"]
+def find_free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
