@@ -1,6 +1,8 @@
 """Signing in: each wrong password makes the next attempt wait longer, in all processes, and never for ever."""
 
 import math
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -20,6 +22,10 @@ _PAIR, _ADDRESS, _NAME = Delay(5, 900), Delay(30, 900), Delay(20, 60)
 _REASONS = {"inactive": "the account is inactive", "local_off": "switched off"}
 #: Where somebody signed in, attempts from elsewhere do not delay them: seconds.
 _KNOWN = 30 * 24 * 3600
+#: The key of a session that has an OpenID provider's tokens and the time of the last check of its claims.
+PROVIDER_TOKENS = "ce_oidc"
+#: Without such a check for this many seconds, nobody is signed in by the provider.
+MAX_UNCHECKED_SECONDS = 300
 
 
 class SignInForm(AuthenticationForm):  # type: ignore[misc]
@@ -78,6 +84,12 @@ def end_attempt(name: str, address: str, now: float | None = None) -> None:
     for counter in (f"sign-in from:{address}", f"sign-in of:{name}"):
         throttle.take_back_attempt(counter, now)
     throttle.remember(f"signed in:{name}:{address}", _KNOWN, now)
+
+
+def is_unchecked(session: Mapping[str, Any]) -> bool:
+    """Whether the provider has not confirmed the user of a session for too long."""
+    tokens = session.get(PROVIDER_TOKENS)
+    return tokens is not None and not 0 <= time.time() - tokens["checked"] < MAX_UNCHECKED_SECONDS
 
 
 def describe_wait(seconds: float) -> str:

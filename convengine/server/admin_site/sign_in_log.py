@@ -7,6 +7,7 @@ from django.contrib.auth import get_user_model
 from convengine.server.database import throttle
 from convengine.server.deployment.client_address import find_client_address
 from convengine.server.interfaces.access_log import access_log
+from convengine.server.observability.metrics import SIGN_INS
 
 #: In the place of a name that no user has: somebody may have typed a password there.
 UNKNOWN = "(unknown user)"
@@ -15,6 +16,7 @@ _SECONDS = 60
 
 
 def log_sign_in(request: Any, name: str, how: str) -> None:
+    SIGN_INS.add("accepted")
     access_log().log_account_event(request, "SIGN_IN", name, how)
 
 

@@ -23,16 +23,13 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from requests import RequestException
 
-from convengine.server.admin_site.sign_in import begin_attempt, end_attempt
+from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, begin_attempt, end_attempt
 from convengine.server.admin_site.sign_in_log import log_access_change, log_refusal, log_sign_in
 from convengine.server.deployment import conf
 from convengine.server.deployment.client_address import find_client_address
 from convengine.server.sign_in.changes import FACTORS
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
 from convengine.server.sign_in.provider import Refused
-
-#: The key of the session that has the provider's tokens, and when its claims were checked.
-TOKENS = "ce_oidc"
 
 
 def refuse(request: Any, reason: str, text: str = "", name: str = "") -> HttpResponseRedirect:
@@ -52,9 +49,6 @@ class AccountAdapter(DefaultAccountAdapter):
         request = context.request
         return url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
 
-    def get_logout_redirect_url(self, request: Any) -> str:
-        return reverse("admin:login")
-
     def respond_user_inactive(self, request: Any, user: User) -> HttpResponseRedirect:
         return refuse(request, "the account is inactive", name=user.get_username())
 
@@ -62,7 +56,7 @@ class AccountAdapter(DefaultAccountAdapter):
         """Keep what the checks of the session need, and log the sign-in."""
         login = (kwargs.get("signal_kwargs") or {}).get("sociallogin")
         if login and login.token:
-            request.session[TOKENS] = {
+            request.session[PROVIDER_TOKENS] = {
                 "access": login.token.token,
                 "refresh": login.token.token_secret,
                 "checked": time.time(),
@@ -70,11 +64,6 @@ class AccountAdapter(DefaultAccountAdapter):
             }
         log_sign_in(request, user.get_username(), describe_methods(request, user))
         return super().post_login(request, user, **kwargs)
-
-    def add_message(self, request: Any, level: int, message_template: str = "", *args: Any, **kwargs: Any) -> None:
-        """The admin says nothing when somebody signs in or out."""
-        if message_template not in ("account/messages/logged_in.txt", "account/messages/logged_out.txt"):
-            super().add_message(request, level, message_template, *args, **kwargs)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
         """Users without password and second factor are the provider's to ask; it did so minutes ago."""
@@ -138,6 +127,10 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
 
 class SecondFactorAdapter(DefaultMFAAdapter):
     """Secrets are encrypted with the key of the installation, so that a copy of the database has none."""
+
+    def is_mfa_enabled(self, user: User, types: Any = None) -> bool:
+        """Nobody is asked for a factor from the time before they were switched off."""
+        return conf.get("SIGN_IN")["second_factor"] != "off" and bool(super().is_mfa_enabled(user, types))
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()

@@ -30,18 +30,14 @@ class AdministratorsAdmin(PagesAdmin):
     has_delete_permission = has_view_permission
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        log_access_change(request, f"{self.opts.verbose_name} removed: {self.describe(obj)}")
-        self.remove(obj)
+        owner = f"{obj.user.get_username()}, " if hasattr(obj, "user") else ""
+        log_access_change(request, f"{self.opts.verbose_name} removed: {owner}{obj}")
+        # A session knows how it ends.
+        getattr(obj, "end", obj.delete)()
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         for row in queryset:
             self.delete_model(request, row)
-
-    def describe(self, row: Any) -> str:
-        return str(row)
-
-    def remove(self, row: Any) -> None:
-        row.delete()
 
 
 class GroupMappingAdmin(AdministratorsAdmin):
@@ -50,10 +46,10 @@ class GroupMappingAdmin(AdministratorsAdmin):
     has_change_permission = AdministratorsAdmin.has_view_permission
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        before = str(CeGroupMapping.objects.get(pk=obj.pk)) if change else ""
+        before = f"{CeGroupMapping.objects.get(pk=obj.pk)} is now " if change else ""
         super().save_model(request, obj, form, change)
-        details = f"{before} is now {obj}" if before else str(obj)
-        log_access_change(request, f"{self.opts.verbose_name} {'changed' if change else 'added'}: {details}")
+        word = "changed" if change else "added"
+        log_access_change(request, f"{self.opts.verbose_name} {word}: {before}{obj}")
 
 
 class OfUsersAdmin(AdministratorsAdmin):
@@ -61,6 +57,7 @@ class OfUsersAdmin(AdministratorsAdmin):
 
     search_fields = ("user__username",)
     list_select_related = ("user",)
+    ordering = ("-pk",)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -68,37 +65,15 @@ class OfUsersAdmin(AdministratorsAdmin):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def describe(self, row: Any) -> str:
-        return f"{row.user.get_username()}, {row}"
+
+def _register(model: Any, *columns: str) -> None:
+    shown = ("user", *columns)
+    admin.site.register(model, OfUsersAdmin, list_display=shown, fields=shown)
 
 
-class ConnectedAccountAdmin(OfUsersAdmin):
-    list_display = ("user", "provider", "uid", "last_login")
-    fields = list_display
-    ordering = ("-pk",)
-
-    def describe(self, row: Any) -> str:
-        return f"{row.user.get_username()}, {row.uid} at {row.provider}"
-
-
-class SecondFactorAdmin(OfUsersAdmin):
-    list_display = ("user", "type", "created_at", "last_used_at")
-    fields = list_display
-    ordering = ("-pk",)
-
-
-class SessionAdmin(OfUsersAdmin):
-    list_display = ("user", "created_at", "ip", "user_agent")
-    fields = list_display
-    ordering = ("-pk",)
-
-    def remove(self, row: Any) -> None:
-        row.end()
-
-
-admin.site.register(UserSession, SessionAdmin)
+_register(UserSession, "created_at", "ip", "user_agent")
 if conf.get("SIGN_IN")["issuer"]:
     admin.site.register(CeGroupMapping, GroupMappingAdmin)
-    admin.site.register(SocialAccount, ConnectedAccountAdmin)
+    _register(SocialAccount, "provider", "uid", "last_login")
 if conf.get("SIGN_IN")["second_factor"] != "off":
-    admin.site.register(Authenticator, SecondFactorAdmin)
+    _register(Authenticator, "type", "created_at", "last_used_at")

@@ -9,21 +9,16 @@ from django.dispatch import receiver
 from convengine.server.admin_site.sign_in_log import log_access_change
 
 FACTORS = {"totp": "authenticator app", "webauthn": "security key", "recovery_codes": "recovery codes"}
+_CHANGES = {
+    signals.authenticator_added: "added",
+    signals.authenticator_removed: "removed",
+    signals.authenticator_reset: "made anew",
+}
 
 
-@receiver(signals.authenticator_added)
-def log_added(request: Any, authenticator: Any, **_: Any) -> None:
-    log_access_change(request, f"second factor added: {FACTORS[authenticator.type]}")
-
-
-@receiver(signals.authenticator_removed)
-def log_removed(request: Any, authenticator: Any, **_: Any) -> None:
-    log_access_change(request, f"second factor removed: {FACTORS[authenticator.type]}")
-
-
-@receiver(signals.authenticator_reset)
-def log_reset(request: Any, authenticator: Any, **_: Any) -> None:
-    log_access_change(request, f"second factor made anew: {FACTORS[authenticator.type]}")
+@receiver(list(_CHANGES))
+def log_factor(signal: Any, request: Any, authenticator: Any, **_: Any) -> None:
+    log_access_change(request, f"second factor {_CHANGES[signal]}: {FACTORS[authenticator.type]}")
 
 
 @receiver(social_account_added)

@@ -1,12 +1,17 @@
-"""The sign-in page, and the way to the provider."""
+"""The sign-in page with its forms, and the way to the provider."""
 
 from typing import Any
 
 from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import Login
+from allauth.core import context
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialAccount
 from django.contrib import admin
+from django.contrib.auth.models import User
 from django.contrib.auth.views import LoginView
+from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
@@ -15,9 +20,68 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST
 from requests import RequestException
 
+from convengine.server.admin_site.sign_in import SignInForm, begin_attempt, describe_wait, end_attempt
+from convengine.server.admin_site.sign_in_log import log_refusal
+from convengine.server.database import throttle
 from convengine.server.deployment import conf
+from convengine.server.deployment.client_address import find_client_address
 from convengine.server.sign_in.adapters import refuse
-from convengine.server.sign_in.forms import PasswordForm, has_connected_administrator
+from convengine.server.sign_in.provider import CallbackView, OpenIdAdapter
+
+#: A code of an app is right for a minute and a half: three half minutes, as clocks differ.
+_CODE_SECONDS = 90
+
+
+class PasswordForm(SignInForm):
+    has_more_steps = True
+
+    def confirm_login_allowed(self, user: User) -> None:
+        """Raises ValidationError where passwords are switched off.
+
+        Until an administrator is connected with the provider, those with passwords may sign in: else nobody could.
+        """
+        super().confirm_login_allowed(user)
+        if not conf.get("SIGN_IN")["local"] and not (user.is_superuser and not has_connected_administrator()):
+            label = conf.get("SIGN_IN")["label"]
+            raise ValidationError(f"Passwords are switched off. Use “{label}”.", code="local_off")
+
+
+class _LimitedCode:
+    """A code that is counted like a password, and is right once."""
+
+    user: User
+
+    def clean_code(self) -> Any:
+        name, request = self.user.get_username(), context.request
+        # Not the counter of the password: who knows that could begin again with each right one.
+        counter, address = f"second factor of {name}", find_client_address(request.META)
+        if wait := begin_attempt(counter, address):
+            log_refusal(request, name, "second factor: too many attempts", is_cheap=True)
+            raise ValidationError(f"Too many attempts. Try again in {describe_wait(wait)}.", code="throttled")
+        try:
+            code = super().clean_code()  # type: ignore[misc]
+            used = f"second factor:{self.user.pk}:{code}"
+            if throttle.is_remembered(used):
+                raise ValidationError("This code was used already.", code="used")
+        except ValidationError:
+            log_refusal(request, name, "second factor: wrong code")
+            raise
+        throttle.remember(used, _CODE_SECONDS)
+        end_attempt(counter, address)
+        return code
+
+
+class CodeForm(_LimitedCode, AuthenticateForm):
+    pass
+
+
+class RepeatedCodeForm(_LimitedCode, ReauthenticateForm):
+    pass
+
+
+def has_connected_administrator() -> bool:
+    issuer = conf.get("SIGN_IN")["issuer"]
+    return bool(SocialAccount.objects.filter(provider=issuer, user__is_superuser=True, user__is_active=True).exists())
 
 
 @method_decorator(never_cache, name="dispatch")
@@ -61,6 +125,13 @@ def begin(request: HttpRequest) -> HttpResponse:
     if not isinstance(response, HttpResponseRedirect):
         return response
     return render(request, "convengine/sign_in_continue.html", {"address": response.url})
+
+
+def receive_answer(request: HttpRequest) -> HttpResponse:
+    """The provider sends the browser here."""
+    adapter = OpenIdAdapter(request, conf.get("SIGN_IN")["issuer"])
+    response: HttpResponse = CallbackView.adapter_view(adapter)(request)
+    return response
 
 
 def add_page_context(request: HttpRequest) -> dict[str, Any]:

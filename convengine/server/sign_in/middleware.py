@@ -16,15 +16,15 @@ from django.urls import reverse
 from requests import RequestException
 
 from convengine.server.admin_site.rights import PUBLISH_DRAFT
+from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, is_unchecked
 from convengine.server.admin_site.sign_in_log import log_access_change
 from convengine.server.deployment import conf
-from convengine.server.sign_in.adapters import TOKENS
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
 from convengine.server.sign_in.provider import OpenIdAdapter, read_groups
 
 log = structlog.get_logger(__name__)
-#: Seconds after which the provider is asked again, and after which its silence ends the session.
-CHECK_SECONDS, MAX_SECONDS = 180, 300
+#: Seconds after which the provider is asked again.
+CHECK_SECONDS = 180
 
 
 class SignInMiddleware:
@@ -48,7 +48,7 @@ class SignInMiddleware:
 
 def find_end(request: Any) -> str:
     """Ask the provider again, if it is time; returns why the session ends, or nothing."""
-    record = request.session.get(TOKENS)
+    record = request.session.get(PROVIDER_TOKENS)
     age = time.time() - record["checked"] if record else 0.0
     if 0 <= age < CHECK_SECONDS:
         return ""
@@ -59,7 +59,7 @@ def find_end(request: Any) -> str:
         if 400 <= status < 500:
             return "the provider no longer confirms it"
         log.warning("the OpenID provider cannot be reached", exc_info=error)
-        return "" if 0 <= age < MAX_SECONDS else "the provider cannot be reached"
+        return "the provider cannot be reached" if is_unchecked(request.session) else ""
     except (OAuth2Error, KeyError, TypeError, ValueError) as error:
         log.info("the OpenID provider ended a session", reason=str(error))
         return "the provider no longer confirms it"
@@ -88,7 +88,7 @@ def _read_claims(request: Any, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def _store(request: Any, record: dict[str, Any]) -> None:
-    request.session[TOKENS] = record
+    request.session[PROVIDER_TOKENS] = record
     request.session.save()
 
 
@@ -96,6 +96,6 @@ def lacks_second_factor(request: Any) -> bool:
     """True for users who may publish and must have a second factor, here or at the provider, and have none."""
     if conf.get("SIGN_IN")["second_factor"] != "required" or not request.user.has_perm(PUBLISH_DRAFT):
         return False
-    record = request.session.get(TOKENS) or {}
+    record = request.session.get(PROVIDER_TOKENS) or {}
     methods = [each["method"] for each in get_authentication_records(request, request.user)]
     return "mfa" not in methods and "mfa" not in (record.get("amr") or []) and not is_mfa_enabled(request.user)

@@ -123,12 +123,6 @@ class OpenIdProvider(OpenIDConnectProvider):
     oauth2_adapter_class = OpenIdAdapter
     pkce_enabled_default = True
 
-    def get_login_url(self, request: Any, **kwargs: Any) -> str:
-        return reverse("sign_in_begin")
-
-    def get_callback_url(self) -> str:
-        return reverse("sign_in_callback")
-
     def get_redirect_from_request_kwargs(self, request: Any) -> dict[str, Any]:
         """The page to return to; nothing else comes from the request. Users who are signed in connect their account."""
         process = AuthProcess.CONNECT if request.user.is_authenticated else AuthProcess.LOGIN

@@ -23,7 +23,7 @@ _MESSAGES = "django.contrib.messages.middleware.MessageMiddleware"
 def add_to(settings: MutableMapping[str, Any]) -> None:
     """Add apps, middleware and settings if a variable asks for them. Raises ImproperlyConfigured."""
     issuer = environment.text("CE_OIDC_ISSUER").rstrip("/")
-    client = {name: environment.text(f"CE_OIDC_{name.upper()}") for name in ("client_id", "client_secret")}
+    client, secret = environment.text("CE_OIDC_CLIENT_ID"), environment.text("CE_OIDC_CLIENT_SECRET")
     label = environment.text("CE_OIDC_LABEL", "Single sign-on")
     scopes = environment.text("CE_OIDC_SCOPES", "openid profile email").split()
     groups_claim = environment.text("CE_OIDC_GROUPS_CLAIM", "groups")
@@ -37,15 +37,16 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
         return
     if missing := describe_missing("sign-in"):
         raise ImproperlyConfigured(f"CE_OIDC_ISSUER and CE_SECOND_FACTOR: {missing}")
-    if issuer:
-        _check_provider(issuer, client["client_id"])
-    settings["CONVENGINE"]["SIGN_IN"] = {
-        "issuer": issuer,
-        "label": label,
-        "groups_claim": groups_claim,
-        "local": local,
-        "second_factor": second_factor,
-    }
+    parts = urlsplit(issuer)
+    if issuer and parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise ImproperlyConfigured("CE_OIDC_ISSUER must begin with https://.")
+    if issuer and not client:
+        raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")
+    chosen = {"issuer": issuer, "label": label, "groups_claim": groups_claim, "local": local}
+    settings["CONVENGINE"]["SIGN_IN"] = {**chosen, "second_factor": second_factor}
+    # Accounts of another issuer are other accounts, so that its address is the provider's name.
+    options = {"server_url": issuer, "scope": scopes, "oauth_pkce_enabled": True}
+    app = {"provider_id": issuer, "name": label, "client_id": client, "secret": secret, "settings": options}
     settings["INSTALLED_APPS"] += _APPS
     layers: list[str] = settings["MIDDLEWARE"]
     layers.insert(layers.index(_SESSIONS) + 1, "allauth.account.middleware.AccountMiddleware")
@@ -63,31 +64,17 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
         {
             "ACCOUNT_ADAPTER": f"{adapters}.AccountAdapter",
             "ACCOUNT_EMAIL_VERIFICATION": "none",
+            "ACCOUNT_LOGOUT_REDIRECT_URL": "admin:login",
             # Attempts are counted in the database for all processes (`admin_site/sign_in.py`), not in the cache of one.
             "ACCOUNT_RATE_LIMITS": False,
             "ALLAUTH_TRUSTED_PROXY_COUNT": settings["CONVENGINE"]["TRUSTED_PROXIES"],
             "SOCIALACCOUNT_ADAPTER": f"{adapters}.ProviderAdapter",
             "SOCIALACCOUNT_REAUTHENTICATION_REQUIRED": True,
-            "SOCIALACCOUNT_PROVIDERS": {
-                PROVIDER: {
-                    "APPS": [
-                        {
-                            # Accounts of another issuer are other accounts.
-                            "provider_id": issuer,
-                            "name": label,
-                            "client_id": client["client_id"],
-                            "secret": client["client_secret"],
-                            "settings": {"server_url": issuer, "scope": scopes, "oauth_pkce_enabled": True},
-                        }
-                    ]
-                    if issuer
-                    else []
-                }
-            },
+            "SOCIALACCOUNT_PROVIDERS": {PROVIDER: {"APPS": [app] if issuer else []}},
             "MFA_ADAPTER": f"{adapters}.SecondFactorAdapter",
             "MFA_FORMS": {
-                "authenticate": "convengine.server.sign_in.forms.CodeForm",
-                "reauthenticate": "convengine.server.sign_in.forms.RepeatedCodeForm",
+                "authenticate": "convengine.server.sign_in.entrance.CodeForm",
+                "reauthenticate": "convengine.server.sign_in.entrance.RepeatedCodeForm",
             },
             "MFA_SUPPORTED_TYPES": ["totp", "webauthn", "recovery_codes"] if second_factor != "off" else [],
             "MFA_RECOVERY_CODES_SHOW_ONCE": True,
@@ -97,12 +84,3 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
             "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": settings["DEBUG"],
         }
     )
-
-
-def _check_provider(issuer: str, client_id: str) -> None:
-    parts = urlsplit(issuer)
-    is_local = parts.hostname in ("localhost", "127.0.0.1", "::1")
-    if parts.scheme != "https" and not (parts.scheme == "http" and is_local):
-        raise ImproperlyConfigured("CE_OIDC_ISSUER must begin with https://.")
-    if not client_id:
-        raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")

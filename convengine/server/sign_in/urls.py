@@ -1,23 +1,13 @@
 """Addresses of the sign-in, below those of the admin. Of the library's pages, only those that users need."""
 
-from allauth.account.views import account_inactive, logout, reauthenticate
+from allauth.account.views import logout, reauthenticate
 from allauth.usersessions.views import list_usersessions
-from django.http import HttpRequest, HttpResponse
 from django.urls import include, path, reverse_lazy
 from django.views.generic import RedirectView
 
 from convengine.server.deployment import conf
 from convengine.server.sign_in import administration  # noqa: F401  (registers its pages)
-from convengine.server.sign_in.entrance import SignInView, begin
-from convengine.server.sign_in.provider import CallbackView, OpenIdAdapter
-
-
-def receive_answer(request: HttpRequest) -> HttpResponse:
-    """The provider sends the browser here."""
-    adapter = OpenIdAdapter(request, conf.get("SIGN_IN")["issuer"])
-    response: HttpResponse = CallbackView.adapter_view(adapter)(request)
-    return response
-
+from convengine.server.sign_in.entrance import SignInView, begin, receive_answer
 
 urlpatterns = [
     # In place of the admin's own page, whose name it keeps.
@@ -26,7 +16,6 @@ urlpatterns = [
     path("account/sessions/", list_usersessions, name="usersessions_list"),
     path("account/again/", reauthenticate, name="account_reauthenticate"),
     path("account/sign-out/", logout, name="account_logout"),
-    path("account/inactive/", account_inactive, name="account_inactive"),
 ]
 if conf.get("SIGN_IN")["second_factor"] != "off":
     urlpatterns.append(path("account/second-factor/", include("allauth.mfa.urls")))
