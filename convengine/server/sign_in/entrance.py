@@ -30,6 +30,8 @@ from convengine.server.sign_in.provider import CallbackView, OpenIdAdapter
 
 #: A code of an app is right for a minute and a half: three half minutes, as clocks differ.
 _CODE_SECONDS = 90
+#: Each sign-in that begins asks the provider. An office may share an address.
+_BEGUN_PER_MINUTE = 120
 
 
 class PasswordForm(SignInForm):
@@ -118,6 +120,8 @@ class SignInView(LoginView):
 def begin(request: HttpRequest) -> HttpResponse:
     """To the provider, by a page of our own: browsers let no form lead to another host than its own."""
     issuer = conf.get("SIGN_IN")["issuer"]
+    if throttle.count_call(f"sign-in begun:{find_client_address(request.META)}", 60)[0] > _BEGUN_PER_MINUTE:
+        return refuse(request, "too many attempts")
     try:
         response: HttpResponse = get_adapter().get_provider(request, issuer).redirect_from_request(request)
     except (RequestException, KeyError, ValueError):

@@ -18,6 +18,7 @@ from requests import RequestException
 from convengine.server.admin_site.rights import PUBLISH_DRAFT
 from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, is_unchecked
 from convengine.server.admin_site.sign_in_log import log_access_change
+from convengine.server.database import throttle
 from convengine.server.deployment import conf
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
 from convengine.server.sign_in.provider import OpenIdAdapter, read_groups
@@ -25,6 +26,8 @@ from convengine.server.sign_in.provider import OpenIdAdapter, read_groups
 log = structlog.get_logger(__name__)
 #: Seconds after which the provider is asked again.
 CHECK_SECONDS = 180
+#: Seconds that other requests of a session wait for a check, and after which another one may begin.
+_WAIT_SECONDS = 10
 
 
 class SignInMiddleware:
@@ -52,6 +55,9 @@ def find_end(request: Any) -> str:
     age = time.time() - record["checked"] if record else 0.0
     if 0 <= age < CHECK_SECONDS:
         return ""
+    check = f"provider check:{request.session.session_key}:{record['checked']}"
+    if throttle.count_call(check, _WAIT_SECONDS)[0] > 1:
+        return _wait_for_check(request)
     try:
         claims = _read_claims(request, record)
     except RequestException as error:
@@ -66,6 +72,19 @@ def find_end(request: Any) -> str:
     groups = find_groups(read_groups(claims))
     set_groups(request, request.user, groups)
     return "" if may_enter(request.user, groups) else "you are in no group that may work here"
+
+
+def _wait_for_check(request: Any) -> str:
+    """Another request of the session asks the provider, which may accept a refresh token only once."""
+    before, end = request.session[PROVIDER_TOKENS], time.monotonic() + _WAIT_SECONDS
+    while is_unchecked(request.session) and time.monotonic() < end:
+        time.sleep(0.1)
+        stored = type(request.session)(request.session.session_key).get(PROVIDER_TOKENS)
+        if stored is None:
+            return "the provider no longer confirms it"
+        if stored["checked"] > before["checked"]:
+            request.session[PROVIDER_TOKENS] = stored
+    return "the provider cannot be reached" if is_unchecked(request.session) else ""
 
 
 def _read_claims(request: Any, record: dict[str, Any]) -> dict[str, Any]:

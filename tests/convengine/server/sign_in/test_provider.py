@@ -1,6 +1,7 @@
 """Users who sign in by a real OpenID provider, django-oauth-toolkit, which runs beside the server."""
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,28 @@ def test_a_user_whose_tokens_the_provider_takes_back_is_signed_out(
 
     assert "the provider no longer confirms it" in visitor.get(RULES).text
     assert not visitor.is_signed_in
+
+
+def test_pages_that_are_opened_at_once_ask_the_provider_once(site: Site, set_user: SetUser) -> None:
+    set_user("hasty", "bots-qa")
+    visitor = Visitor(site)
+    visitor.sign_in()
+    site.age_sessions(400)
+
+    with ThreadPoolExecutor(6) as pool:
+        pages = list(pool.map(lambda _: visitor.get(RULES), range(6)))
+
+    assert [page.url for page in pages] == [f"{site.url}{RULES}"] * 6
+    assert visitor.is_signed_in
+
+
+def test_a_user_of_the_provider_is_never_one_who_is_here_already(site: Site, set_user: SetUser) -> None:
+    set_user("ada", "bots-qa", sub="1", is_superuser=True)
+    visitor = Visitor(site)
+    visitor.sign_in()
+
+    assert visitor.get("/admin/auth/user/").status_code == 403
+    assert site.query("SELECT COUNT(*) FROM auth_user WHERE is_superuser") == [(1,)]
 
 
 def test_only_administrators_map_groups_and_each_change_is_logged(site: Site, set_user: SetUser) -> None:
