@@ -4,10 +4,11 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from tests.convengine.server.sign_in.site import PASSWORD, ROOT, Site, Visitor, find_free_port, serve
+from tests.convengine.server.sign_in.site import LABEL, PASSWORD, ROOT, Site, Visitor, find_free_port, serve
 from tests.convengine.server.sign_in.test_refused_answers import ScriptedProvider, answer
 from tests.fakes.http_server import Reply, serving
 
@@ -138,3 +139,33 @@ def run(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "manage.py", *words]
     environment = {**own, "CE_DEBUG": "true", **variables}
     return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+#: Addresses of a user's own sign-in.
+OWN_PAGES = ("", "sessions/", "again/", "sign-out/", "second-factor/", "second-factor/totp/activate/")
+
+
+@pytest.mark.parametrize(
+    "variables",
+    [
+        {"CE_OIDC_ISSUER": "", "CE_SECOND_FACTOR": "allowed"},
+        {"CE_OIDC_ISSUER": "https://login.invalid", "CE_SECOND_FACTOR": "off"},
+    ],
+    ids=["factors alone", "provider alone"],
+)
+def test_a_part_works_without_the_other(tmp_path: Path, variables: dict[str, str]) -> None:
+    with serve(tmp_path, "", find_free_port(), **variables) as site:
+        visitor, stranger = Visitor(site), Visitor(site)
+        assert visitor.sign_in_by_password("ada").url == f"{site.url}/admin/"
+        missing = 404 if variables["CE_SECOND_FACTOR"] == "off" else 200
+        for page in OWN_PAGES:
+            status = missing if "second-factor" in page else 200
+            assert visitor.get(f"/admin/account/{page}").status_code == status, page
+            assert stranger.get(f"/admin/account/{page}").status_code == 200, page
+        has_provider = bool(variables["CE_OIDC_ISSUER"])
+        assert (LABEL in stranger.get("/admin/login/").text) is has_provider
+        page = stranger.post("/admin/account/provider/", "/admin/login/")
+        assert ("You cannot sign in: the provider cannot be reached." in page.text) is has_provider
+        for query in ("", "?error=access_denied&state=x"):
+            answer_page = stranger.get(f"/admin/account/provider/answer/{query}")
+            assert ("belongs to no sign-in" in answer_page.text) is has_provider
