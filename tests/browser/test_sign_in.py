@@ -5,13 +5,14 @@ import hmac
 import re
 import struct
 import time
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import no_violations
 from tests.convengine.server.sign_in.fixtures import SetUser
-from tests.convengine.server.sign_in.site import LABEL, PASSWORD, Site
+from tests.convengine.server.sign_in.site import LABEL, PASSWORD, Site, find_free_port, serve
 
 pytestmark = pytest.mark.browser
 FACTORS = "/admin/account/second-factor/"
@@ -155,3 +156,15 @@ def test_an_administrator_ends_sessions_and_removes_a_lost_second_factor(
     expect(tab.get_by_label("Username")).to_be_visible()
     sign_in_by_password(tab, site, "local-integrator")
     expect(tab).to_have_url(f"{site.url}/admin/")
+
+
+def test_who_may_publish_adds_the_required_second_factor_first(tab: Page, tmp_path: Path) -> None:
+    with serve(tmp_path, "", find_free_port(), CE_SECOND_FACTOR="required") as strict:
+        sign_in_by_password(tab, strict, "local-analyst")
+        expect(tab.get_by_text("Add a second factor: who may publish needs one.")).to_be_visible()
+        tab.goto(f"{strict.url}/admin/config_admin/cerule/")
+        expect(tab).to_have_url(f"{strict.url}{FACTORS}")
+        add_app(tab, strict)
+        expect(tab.get_by_label("Unused codes")).to_be_visible()
+        tab.goto(f"{strict.url}/admin/config_admin/cerule/")
+        expect(tab).to_have_url(f"{strict.url}/admin/config_admin/cerule/")

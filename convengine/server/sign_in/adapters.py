@@ -18,6 +18,7 @@ from cryptography.fernet import Fernet, InvalidToken
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.http import HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
@@ -41,9 +42,6 @@ def refuse(request: Any, reason: str, text: str = "", name: str = "") -> HttpRes
 
 
 class AccountAdapter(DefaultAccountAdapter):
-    def is_open_for_signup(self, request: Any) -> bool:
-        return False
-
     def is_safe_url(self, url: str) -> bool:
         """Only pages of this host, also where other hosts are trusted."""
         request = context.request
@@ -82,10 +80,6 @@ class AccountAdapter(DefaultAccountAdapter):
 
 
 class ProviderAdapter(DefaultSocialAccountAdapter):
-    def is_open_for_signup(self, request: Any, sociallogin: Any) -> bool:
-        """`pre_social_login` refuses who is in no group."""
-        return True
-
     def on_authentication_error(
         self, request: Any, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
     ) -> None:
@@ -114,6 +108,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             text = "You cannot sign in: you are in no group that may work here. Ask an administrator."
             raise ImmediateHttpResponse(refuse(request, "the user is in no group", text, user.get_username()))
 
+    @transaction.atomic
     def save_user(self, request: Any, sociallogin: Any, form: Any = None) -> Any:
         """A new user, with the groups that the provider's are here."""
         user = super().save_user(request, sociallogin, form)

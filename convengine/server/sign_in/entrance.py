@@ -62,8 +62,9 @@ class _LimitedCode:
             raise ValidationError(f"Too many attempts. Try again in {describe_wait(wait)}.", code="throttled")
         try:
             code = super().clean_code()  # type: ignore[misc]
-            used = f"second factor:{self.user.pk}:{code}"
-            if throttle.is_remembered(used):
+            used = f"second factor:{self.user.pk}:{''.join(filter(str.isalnum, code))}"
+            # The count is for two at the same moment; at the beginning of an hour, it begins anew.
+            if throttle.is_remembered(used) or throttle.count_call(used, 3600)[0] > 1:
                 raise ValidationError("This code was used already.", code="used")
         except ValidationError:
             log_refusal(request, name, "second factor: wrong code")

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.contrib.auth.models import Group, User
+from django.db import transaction
 
 from convengine.server.admin_site.sign_in_log import log_access_change
 from convengine.server.sign_in.models import CeGroupMapping
@@ -20,6 +21,7 @@ def may_enter(user: User, groups: list[Group]) -> bool:
     return bool(groups or user.is_superuser)
 
 
+@transaction.atomic
 def set_groups(request: Any, user: User, groups: list[Group]) -> None:
     """Give a user these groups, and log the difference."""
     before = {group.name for group in user.groups.all()}

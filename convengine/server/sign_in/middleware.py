@@ -7,7 +7,6 @@ from typing import Any
 import structlog
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.utils import is_mfa_enabled
-from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from django.contrib import messages
 from django.contrib.auth import logout
@@ -42,7 +41,7 @@ class SignInMiddleware:
                 log_access_change(request, f"session ended: {reason}", name)
                 messages.error(request, f"Your session has ended: {reason}. Sign in again.")
                 return HttpResponseRedirect(reverse("admin:login"))
-            own_pages = (reverse("sign_in_account"), reverse("admin:logout"))
+            own_pages = (reverse("sign_in_account"), reverse("admin:logout"), reverse("config_admin_signed_in"))
             if lacks_second_factor(request) and not request.path.startswith(own_pages):
                 messages.warning(request, "Add a second factor: who may publish needs one.")
                 return HttpResponseRedirect(reverse("mfa_index"))
@@ -98,8 +97,7 @@ def _read_claims(request: Any, record: dict[str, Any]) -> dict[str, Any]:
         # At once, because the provider may accept the old one no more.
         _store(request, record)
     claims = adapter.read_claims(record["access"], id_token)
-    account = get_adapter().get_provider(request, issuer).app
-    known = request.user.socialaccount_set.filter(provider=account.provider_id).values_list("uid", flat=True)
+    known = request.user.socialaccount_set.filter(provider=issuer).values_list("uid", flat=True)
     if claims.get("sub") not in known:
         raise ValueError("the provider names another user")
     _store(request, record | {"checked": time.time()})
