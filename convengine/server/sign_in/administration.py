@@ -21,13 +21,10 @@ admin.site.unregister([EmailAddress, SocialAccount, SocialApp, SocialToken, Auth
 class AdministratorsAdmin(PagesAdmin):
     """Pages that only administrators see. Each change has an entry in the access log."""
 
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return bool(request.user.is_superuser)
-
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return bool(request.user.is_superuser)
 
-    has_delete_permission = has_view_permission
+    has_module_permission = has_delete_permission = has_view_permission
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         owner = f"{obj.user.get_username()}, " if hasattr(obj, "user") else ""
@@ -42,8 +39,7 @@ class AdministratorsAdmin(PagesAdmin):
 
 class GroupMappingAdmin(AdministratorsAdmin):
     list_display = ("claim", "group")
-    has_add_permission = AdministratorsAdmin.has_module_permission
-    has_change_permission = AdministratorsAdmin.has_view_permission
+    has_add_permission = has_change_permission = AdministratorsAdmin.has_view_permission
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         before = f"{CeGroupMapping.objects.get(pk=obj.pk)} is now " if change else ""
@@ -59,11 +55,10 @@ class OfUsersAdmin(AdministratorsAdmin):
     list_select_related = ("user",)
     ordering = ("-pk",)
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
+    has_change_permission = has_add_permission
 
 
 def _register(model: Any, *columns: str) -> None:
