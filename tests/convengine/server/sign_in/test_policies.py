@@ -11,6 +11,7 @@ import pytest
 from tests.convengine.server.sign_in.site import LABEL, PASSWORD, ROOT, Site, Visitor, find_free_port, serve
 from tests.convengine.server.sign_in.test_refused_answers import ScriptedProvider, answer
 from tests.fakes.http_server import Reply, serving
+from tests.migrated import copy_migrated
 
 pytestmark = pytest.mark.slow
 WITHOUT_PASSWORDS = {"CE_LOCAL_SIGN_IN": "false", "CE_SECOND_FACTOR": "required"}
@@ -132,6 +133,34 @@ def test_without_the_variables_nothing_of_the_library_is_loaded() -> None:
         "names = {'allauth', 'fido2', 'oauthlib', 'qrcode', 'jwt'}; print(sorted(names & set(sys.modules)))"
     )
     assert run("shell", "-v0", "-c", code).stdout.strip() == "[]"
+
+
+#: A turn by an API key; prints what of the library and its parts the turn itself imports, and what the turn gives.
+_TURN = """
+import sys
+from django.test import Client
+from django.urls import get_resolver
+from tests.api import make_key
+browser, headers = Client(), {"Host": "localhost", "Authorization": f"Api-Key {make_key(scopes=['turns'])}"}
+browser.get("/livez", headers=headers)
+get_resolver().url_patterns
+before = set(sys.modules)
+page = browser.post("/api/v1/conversation/message", {"message": "Hello"}, "application/json", headers=headers)
+names = ("allauth", "fido2", "oauthlib", "qrcode", "jwt", "requests", "cryptography")
+print(page.status_code, [name for name in set(sys.modules) - before if name.startswith(names)])
+"""
+
+
+def test_a_turn_imports_nothing_of_the_library(tmp_path: Path) -> None:
+    file = tmp_path / "site.sqlite3"
+    copy_migrated(file)
+    variables = {"DATABASE_URL": f"sqlite:///{file}", "CE_VAR_DIR": str(tmp_path), "CE_SECOND_FACTOR": "required"}
+    variables |= {"CE_OIDC_ISSUER": "https://login.example.com", "CE_OIDC_CLIENT_ID": "convengine"}
+    assert run("migrate", "-v0", **variables).returncode == 0
+
+    done = run("shell", "-v0", "-c", _TURN, **variables)
+
+    assert done.stdout.strip() == "200 []", done.stdout + done.stderr
 
 
 def run(*words: str, **variables: str) -> "subprocess.CompletedProcess[str]":
