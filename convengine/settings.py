@@ -20,6 +20,7 @@ from convengine.server.deployment.folders import (
     project_folder,
     read_project,
 )
+from convengine.server.sign_in import settings as sign_in
 
 BASE_DIR = project_folder()
 environment.load_file(BASE_DIR / ".env")
@@ -257,3 +258,5 @@ CONVENGINE: dict[str, Any] = {
     if environment.boolean("CE_AUDIT_RATE_LIMIT_ENABLED")
     else None,
 }
+# Apps, middleware and settings that only an installation with an OpenID provider or second factors has.
+sign_in.add_to(globals())

@@ -1,4 +1,4 @@
-"""The list of who read what."""
+"""The list of who read what, and who signed in."""
 
 from typing import Any
 from urllib.parse import parse_qsl
@@ -27,6 +27,7 @@ class AccessLogAdmin(ByConversation):
 
     is_of_people = False
     list_display = ("time", "reader", "action", "conversation_page", "turn", "search_beginning", "ip_address")
+    list_filter = ("kind",)
     search_fields = ("reader", "conversation_id")
     search_help_text = "User name or conversation ID"
     fields = ("reader", "action", "conversation_page", "turn", "search", "address", "path", "created_at")
@@ -35,9 +36,9 @@ class AccessLogAdmin(ByConversation):
     time = value_column("created_at", "time")
     ip_address = value_column("address", "IP address")
 
-    @admin.display(description="search or filters")
+    @admin.display(description="search, filters or details")
     def search_beginning(self, row: CeAccessLog) -> str:
-        """The filters of a search or a list by their names."""
+        """The filters of a search or a list by their names; of a sign-in, how or why not."""
         seal = read_seal(row.seal)
         if seal and seal.cuts:
             return "(erased)"

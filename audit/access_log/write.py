@@ -1,4 +1,4 @@
-"""Log each access of a user to the record: who, when, what, and from where."""
+"""Log each access of a user to the record, and each sign-in: who, when, what, and from where."""
 
 import uuid
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 from audit.models import CeAccessLog
 from convengine.engine.redaction import Redaction
 from convengine.engine.text.compare import shorten
+from convengine.server.deployment.client_address import find_client_address
+from convengine.server.interfaces.access_log import AccountEvent
 from convengine.server.interfaces.configuration import configuration
 from convengine.server.sessions.models import CeConversation
 
@@ -35,6 +37,17 @@ def log_access(
         turn_no=turn_no,
         search=shorten(Redaction.of(configuration().latest).text(search), MAX_SEARCH_LENGTH),
         address=request.META.get("REMOTE_ADDR", "") or "",
+        path=request.path,
+    )
+
+
+def log_account_event(request: Any, kind: AccountEvent, name: str, details: str) -> None:
+    """Log a sign-in, a refused one, or a change of what users may do. `name`: the user who signs in or makes it."""
+    CeAccessLog.objects.create(
+        reader=name,
+        kind=CeAccessLog.Kind[kind],
+        search=shorten(details, MAX_SEARCH_LENGTH),
+        address=find_client_address(request.META),
         path=request.path,
     )
 

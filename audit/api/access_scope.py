@@ -11,6 +11,7 @@ from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
 from convengine.engine.errors import ConversationNotFound
+from convengine.server.admin_site.sign_in import is_unchecked
 from convengine.server.api.clean_input import drop_unstorable_cookies
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
@@ -45,7 +46,7 @@ def require_signed_in_reader(request: HttpRequest) -> Any:
     engine = import_module(settings.SESSION_ENGINE)
     request.session = engine.SessionStore(request.COOKIES.get(settings.SESSION_COOKIE_NAME))
     user: Any = get_user(request)
-    if not (user.is_authenticated and user.is_active and user.is_staff):
+    if not (user.is_authenticated and user.is_active and user.is_staff) or is_unchecked(request.session):
         raise NotAuthenticated("Send your API key as `Authorization: Api-Key <key>`, or sign in.")
     if not user.has_perm(VIEW_RIGHT):
         raise PermissionDenied("You do not have the permission to read audit events. Ask an administrator.")

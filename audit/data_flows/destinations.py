@@ -113,6 +113,12 @@ def _list_of_operation() -> Iterator[Outlet]:
         ["config_admin.tables.fetch_document"], "authoring", ["CE_DOCUMENT_PRIVATE_HOSTS"], "Answer documents",
         [Destination("entered address", ["public hosts", *conf.get("DOCUMENT_PRIVATE_HOSTS")])],
     )  # fmt: skip
+    provider = conf.get("SIGN_IN")
+    yield Outlet(
+        "Sign-in", "Requests for who signs in, and for that user's groups; the user's browser goes there, too.",
+        ["convengine.server.sign_in"], "sign_in", ["CE_OIDC_ISSUER"], "Groups of the provider",
+        _list_named({provider["label"]: provider["issuer"]} if provider.get("issuer") else {}),
+    )  # fmt: skip
     traces = {name: os.environ.get(name, "") for name in ENDPOINTS if is_wanted(os.environ)}
     metrics = [Destination("/metrics", ["readers with the token"])] if conf.get("METRICS_TOKEN") else []
     yield Outlet(

@@ -11,7 +11,7 @@ from convengine.server.database.unreadable import format_minute
 
 
 class CeAccessLog(ChainedRow, AppendOnly):
-    """One access of a user to the record."""
+    """One access of a user to the record, a sign-in, or a change of what users may do."""
 
     SEALED: ClassVar[Sequence[str]] = (
         *("created_at", "reader", "kind", "conversation_id", "turn_no", "address", "path"),
@@ -37,6 +37,9 @@ class CeAccessLog(ChainedRow, AppendOnly):
         EXPORT = "EXPORT", "Export"
         PRINT = "PRINT", "Printable page"
         EVIDENCE = "EVIDENCE", "Evidence file"
+        SIGN_IN = "SIGN_IN", "Sign-in"
+        SIGN_IN_REFUSED = "SIGN_IN_REFUSED", "Refused sign-in"
+        ACCESS_CHANGED = "ACCESS_CHANGED", "Change of access"
 
     access_id = models.BigAutoField("id", primary_key=True)
     created_at = models.DateTimeField("time", default=timezone.now)
@@ -44,7 +47,7 @@ class CeAccessLog(ChainedRow, AppendOnly):
     kind = models.TextField("action", help_text="What the user opened.")
     conversation_id = models.UUIDField("conversation", null=True, help_text="Empty for a search.")
     turn_no = models.IntegerField("turn", null=True, help_text="Empty for more than one turn.")
-    search = models.TextField(default="", blank=True, help_text="The searched text.")
+    search = models.TextField(default="", blank=True, help_text="The searched text, or how the user signed in.")
     address = models.TextField(default="", blank=True, help_text="Network address of the request.")
     path = models.TextField(default="", blank=True, help_text="Page or endpoint, without its parameters.")
 
@@ -55,6 +58,7 @@ class CeAccessLog(ChainedRow, AppendOnly):
         indexes = [
             models.Index("conversation_id", models.F("access_id").desc(), name="ce_access_conversation"),
             models.Index("reader", models.F("access_id").desc(), name="ce_access_reader"),
+            models.Index("kind", models.F("access_id").desc(), name="ce_access_kind"),
         ]
 
     def __str__(self) -> str:

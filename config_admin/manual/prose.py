@@ -29,7 +29,7 @@ PARTS: Mapping[str, Sequence[str]] = {
     "For integrators and operators": (
         *("first_hour_integrator", "install", "api", "chat", "channels", "sessions", "webhooks", "models", "extending"),
         *("scenarios", "deployment", "operations", "observability", "scaling", "production", "limits", "security"),
-        *("versions", "architecture", "dependencies"),
+        *("sign_in", "versions", "architecture", "dependencies"),
     ),
 }
 _READER = MarkdownIt("commonmark", {"html": False}).enable("table")

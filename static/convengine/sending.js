@@ -72,7 +72,8 @@
         const form = event.target;
         // A form may have a field named `method`.
         if (event.defaultPrevented || form.getAttribute("method") !== "post" || form.querySelector("input[type=password]")) return;
-        if (!form.querySelector("textarea, select, input:not([type=hidden])")) return;
+        // On the pages of the sign-in, nobody is signed in yet.
+        if (document.body.classList.contains("login") || !form.querySelector("textarea, select, input:not([type=hidden])")) return;
         if (ready === form) {
             ready = null;
             return;

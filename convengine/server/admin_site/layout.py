@@ -165,10 +165,14 @@ _SECTIONS: Sequence[SidebarSection] = (
         (
             SidebarLink("auth.User", "Users", "Accounts of people."),
             SidebarLink("auth.Group", "Groups", "Permissions of roles."),
+            SidebarLink("ce_sign_in.CeGroupMapping", "Groups of the provider", "What its groups may do here."),
+            SidebarLink("socialaccount.SocialAccount", "Connected accounts", "Users who sign in by the provider."),
+            SidebarLink("mfa.Authenticator", "Second factors", "Apps, keys and recovery codes of users."),
+            SidebarLink("usersessions.UserSession", "Sessions", "Where users are signed in."),
             SidebarLink("ce_api.CeApiKey", "API keys", "Access for other systems."),
             SidebarLink("ce_channels.CeChannel", "Channels", "Where conversations happen, such as Telegram."),
             SidebarLink("ce_webhooks.CeWebhook", "Webhooks", "Events that other systems get."),
-            SidebarLink("audit.CeAccessLog", "Access log", "Who opened which conversations."),
+            SidebarLink("audit.CeAccessLog", "Access log", "Who opened which conversations, and who signed in."),
             SidebarLink("audit.CeErasure", "Erasures", "Erased data, with author and reason."),
             SidebarLink("audit.CeLedger", "Ledger", "Daily hashes of the whole record, and what was removed by rule."),
         ),
@@ -190,7 +194,7 @@ def list_sections() -> Sequence[SidebarSection]:
 
 def _list_located_entries() -> list[SidebarLink]:
     """All entries with their sections, in the order of the sections."""
-    entries = {section.title: list(section.entries) for section in _SECTIONS}
+    entries = {section.title: list(filter(_is_installed, section.entries)) for section in _SECTIONS}
     declared = [
         (page.entry, known.opts.label, page.name, page.right if "." in page.right else "")
         for known in site._registry.values()
@@ -201,6 +205,12 @@ def _list_located_entries() -> list[SidebarLink]:
     for entry, model, name, right in sorted(declared, key=lambda each: each[0].position):
         entries[entry.section].insert(entry.position, SidebarLink(model, entry.title, entry.help, name, right))
     return [replace(entry, section=title) for title, listed in entries.items() for entry in listed]
+
+
+def _is_installed(entry: SidebarLink) -> bool:
+    """Whether the app of a page is installed, which some installations leave out, and the page is there."""
+    app, _, model = entry.model.partition(".")
+    return app in apps.app_configs and bool(entry.right or site.is_registered(apps.get_model(app, model)))
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:

@@ -1,6 +1,8 @@
 """Signing in: each wrong password makes the next attempt wait longer, in all processes, and never for ever."""
 
 import math
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import structlog
@@ -8,6 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError
 from unfold.forms import AuthenticationForm
 
+from convengine.server.admin_site.sign_in_log import log_refusal, log_sign_in
 from convengine.server.database import throttle
 from convengine.server.database.throttle import Delay
 from convengine.server.deployment.client_address import find_client_address
@@ -15,12 +18,21 @@ from convengine.server.deployment.client_address import find_client_address
 log = structlog.get_logger(__name__)
 #: A name from one address; an address with any names, which an office shares; a name from anywhere.
 _PAIR, _ADDRESS, _NAME = Delay(5, 900), Delay(30, 900), Delay(20, 60)
+#: Reasons for a refusal although the password may be right, by the code of the error.
+_REASONS = {"inactive": "the account is inactive", "local_off": "switched off"}
 #: Where somebody signed in, attempts from elsewhere do not delay them: seconds.
 _KNOWN = 30 * 24 * 3600
+#: The key of a session that has an OpenID provider's tokens and the time of the last check of its claims.
+PROVIDER_TOKENS = "ce_oidc"
+#: Without such a check for this many seconds, nobody is signed in by the provider.
+MAX_UNCHECKED_SECONDS = 300
 
 
 class SignInForm(AuthenticationForm):  # type: ignore[misc]
     """The form of the admin. It counts an attempt before it looks at the password."""
+
+    #: Whether a right password is not yet a sign-in, because a second factor may follow.
+    has_more_steps = False
 
     def clean(self) -> dict[str, Any]:
         """Raises ValidationError for a wrong password, and for an attempt that comes too early."""
@@ -34,11 +46,19 @@ class SignInForm(AuthenticationForm):  # type: ignore[misc]
             raise ValidationError("You cannot sign in at the moment. Try again later.", code="throttled") from error
         if wait:
             log.warning("sign-in refused: too many attempts", address=address, seconds=math.ceil(wait))
+            log_refusal(self.request, name, "password: too many attempts", is_cheap=True)
             raise ValidationError(
                 f"Too many attempts to sign in. Try again in {describe_wait(wait)}.", code="throttled"
             )
-        cleaned: dict[str, Any] = super().clean()
+        try:
+            cleaned: dict[str, Any] = super().clean()
+        except ValidationError as error:
+            reason = _REASONS.get(error.code or "", "wrong user name or password")
+            log_refusal(self.request, name, f"password: {reason}")
+            raise
         end_attempt(name, address)
+        if not self.has_more_steps:
+            log_sign_in(self.request, self.get_user().get_username(), "password")
         return cleaned
 
 
@@ -64,6 +84,12 @@ def end_attempt(name: str, address: str, now: float | None = None) -> None:
     for counter in (f"sign-in from:{address}", f"sign-in of:{name}"):
         throttle.take_back_attempt(counter, now)
     throttle.remember(f"signed in:{name}:{address}", _KNOWN, now)
+
+
+def is_unchecked(session: Mapping[str, Any]) -> bool:
+    """Whether the provider has not confirmed the user of a session for too long."""
+    tokens = session.get(PROVIDER_TOKENS)
+    return tokens is not None and not 0 <= time.time() - tokens["checked"] < MAX_UNCHECKED_SECONDS
 
 
 def describe_wait(seconds: float) -> str:

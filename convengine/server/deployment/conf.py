@@ -33,6 +33,8 @@ DEFAULTS: Mapping[str, Any] = {
     "TEMPLATE_CONVERTER": "config_admin.contrib.original.templates.convert",
     # True: users and groups get admin pages in the design of the others. A project with pages of its own leaves it off.
     "PEOPLE_ADMIN": False,
+    # Sign-in by an OpenID provider and second factors; `convengine.server.sign_in.settings` fills it.
+    "SIGN_IN": {},
     # The bus that carries events of running turns to other processes; blank for none.
     "BUS_URL": "",
     # The address of the streams if another process serves them; blank for this one.

@@ -1,17 +1,22 @@
-"""The log of who read personal data: `audit` implements it."""
+"""The log of who read personal data, and who signed in: `audit` implements it."""
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from convengine.server.deployment import conf
 
+AccountEvent = Literal["SIGN_IN", "SIGN_IN_REFUSED", "ACCESS_CHANGED"]
+
 
 class AccessLog(Protocol):
-    """Logs who reads people's words and data."""
+    """Logs who reads people's words and data, who signs in, and who changes what users may do."""
 
     def log_row_access(self, request: Any, row: Any, /) -> None:
         """A user reads a stored row in the admin; null: a list."""
+
+    def log_account_event(self, request: Any, kind: AccountEvent, name: str, details: str, /) -> None:
+        """A user, by name, signs in, is refused, or changes what users may do; with how, why or what."""
 
 
 access_log: Callable[[], AccessLog] = partial(conf.load, "ACCESS_LOG")

@@ -71,6 +71,7 @@ REQUESTS_REFUSED = Counter(
         for code in ("SERVER_OVERLOADED", "REQUEST_TIMEOUT", "REQUEST_TOO_LARGE", "VALIDATION_ERROR", "ANSWER_NOT_READ")
     ),
 )
+SIGN_INS = Counter("convengine_sign_ins", "Sign-ins of users, by result.", ("result",), (("accepted",), ("refused",)))
 REQUEST_THREADS = Gauge(
     "convengine_request_threads",
     "Requests that run, are queued, or resume after a wait; and the limit of those that run.",

@@ -1,9 +1,11 @@
 """Where the package of an extra is missing, an error names the extra and how to install it."""
 
 import asyncio
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from django.core.management import call_command
@@ -19,6 +21,7 @@ from convengine.server.jobs.processes import broker
 from convengine.server.mcp_client.connection import McpConnection
 from convengine.server.model_clients.connections import read_connections
 from convengine.server.model_clients.openai_model import OpenAiModel
+from convengine.server.sign_in.settings import add_to
 from convengine.server.startup.checks import check_models
 
 Told = Callable[[], Any]
@@ -40,6 +43,11 @@ async def connect_server() -> None:
     await McpConnection(target).open(1)
 
 
+def ask_for_second_factors() -> None:
+    with patch.dict(os.environ, {"CE_SECOND_FACTOR": "allowed"}):
+        add_to({})
+
+
 #: Everything of the product that needs an extra: it raises an error, or gives its message.
 SEAMS: list[tuple[str, Told]] = [
     ("openai", ask_model),
@@ -49,6 +57,7 @@ SEAMS: list[tuple[str, Told]] = [
     ("sql", lambda: read_seed_sql("x.sql", "INSERT INTO ce_intent (intent_code) VALUES ('A');")),
     ("embedded", broker),
     ("onnx", lambda: OnnxEncoder(Path("/nowhere"))),
+    ("sign-in", ask_for_second_factors),
     ("documents", lambda: read_document("rules.pdf", b"%PDF-1.7")),
 ]
 

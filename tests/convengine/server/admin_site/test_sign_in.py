@@ -8,6 +8,9 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.test import Client, override_settings
 
+from audit.integrity.chains import verify_chains
+from audit.integrity.read_record import Ledger
+from audit.models import CeAccessLog
 from convengine.server.admin_site.sign_in import begin_attempt, describe_wait, end_attempt
 from convengine.server.database import throttle
 
@@ -125,3 +128,43 @@ def test_a_delay_that_a_wrong_clock_set_does_not_last() -> None:
 
     assert begin_attempt("ada", "192.0.2.1", 1000.0 + day) > 0
     assert begin_attempt("ada", "192.0.2.1", 1000.0) == 0
+
+
+def read_log() -> list[tuple[str, str, str]]:
+    entries = CeAccessLog.objects.filter(kind__startswith="SIGN_IN").order_by("pk")
+    return [(entry.kind, entry.reader, entry.search) for entry in entries]
+
+
+def test_each_sign_in_and_refusal_is_in_the_access_log() -> None:
+    sign_in("right", REMOTE_ADDR="192.0.2.7")
+    sign_in("wrong")
+    sign_in("my password by mistake", "my password by mistake")
+    User.objects.create_user("ben", password="right", is_staff=True, is_active=False)
+    sign_in("right", "ben")
+
+    assert read_log() == [
+        ("SIGN_IN", "ada", "password"),
+        ("SIGN_IN_REFUSED", "ada", "password: wrong user name or password"),
+        ("SIGN_IN_REFUSED", "(unknown user)", "password: wrong user name or password"),
+        ("SIGN_IN_REFUSED", "ben", "password: wrong user name or password"),
+    ]
+    assert CeAccessLog.objects.get(kind="SIGN_IN").address == "192.0.2.7"
+    assert not list(verify_chains(Ledger.read()))
+
+
+def test_attempts_that_come_too_early_make_one_entry_a_minute() -> None:
+    for number in range(12):
+        sign_in(f"wrong {number}")
+
+    assert [search for _, _, search in read_log()].count("password: too many attempts") == 1
+
+
+def test_administrators_search_the_sign_ins_of_the_access_log() -> None:
+    sign_in("wrong")
+    client = Client()
+    client.post(LOGIN, {"username": "ada", "password": "right"})
+
+    page = client.get("/admin/audit/ceaccesslog/?kind__exact=SIGN_IN_REFUSED").content.decode()
+
+    assert "Refused sign-in" in page
+    assert "password: wrong user name or password" in page

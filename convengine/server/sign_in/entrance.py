@@ -1,0 +1,151 @@
+"""The sign-in page with its forms, and the way to the provider."""
+
+from typing import Any
+
+from allauth.account.internal.flows.login import perform_password_login
+from allauth.account.models import Login
+from allauth.core import context
+from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.socialaccount.adapter import get_adapter
+from allauth.socialaccount.models import SocialAccount
+from django.contrib import admin
+from django.contrib.auth.models import User
+from django.contrib.auth.views import LoginView
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.decorators import method_decorator
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_POST
+from requests import RequestException
+
+from convengine.server.admin_site.sign_in import SignInForm, begin_attempt, describe_wait, end_attempt
+from convengine.server.admin_site.sign_in_log import log_refusal
+from convengine.server.database import throttle
+from convengine.server.deployment import conf
+from convengine.server.deployment.client_address import find_client_address
+from convengine.server.sign_in.adapters import refuse
+from convengine.server.sign_in.provider import CallbackView, OpenIdAdapter
+
+#: A code of an app is right for a minute and a half: three half minutes, as clocks differ.
+_CODE_SECONDS = 90
+#: Each sign-in that begins asks the provider. An office may share an address.
+_BEGUN_PER_MINUTE = 120
+
+
+class PasswordForm(SignInForm):
+    has_more_steps = True
+
+    def confirm_login_allowed(self, user: User) -> None:
+        """Raises ValidationError where passwords are switched off.
+
+        Until an administrator is connected with the provider, those with passwords may sign in: else nobody could.
+        """
+        super().confirm_login_allowed(user)
+        if not conf.get("SIGN_IN")["local"] and not (user.is_superuser and not has_connected_administrator()):
+            label = conf.get("SIGN_IN")["label"]
+            raise ValidationError(f"Passwords are switched off. Use “{label}”.", code="local_off")
+
+
+class _LimitedCode:
+    """A code that is counted like a password, and is right once."""
+
+    user: User
+
+    def clean_code(self) -> Any:
+        name, request = self.user.get_username(), context.request
+        # Not the counter of the password: who knows that could begin again with each right one.
+        counter, address = f"second factor of {name}", find_client_address(request.META)
+        if wait := begin_attempt(counter, address):
+            log_refusal(request, name, "second factor: too many attempts", is_cheap=True)
+            raise ValidationError(f"Too many attempts. Try again in {describe_wait(wait)}.", code="throttled")
+        try:
+            code = super().clean_code()  # type: ignore[misc]
+            used = f"second factor:{self.user.pk}:{''.join(filter(str.isalnum, code))}"
+            # The count is for two at the same moment; at the beginning of an hour, it begins anew.
+            if throttle.is_remembered(used) or throttle.count_call(used, 3600)[0] > 1:
+                raise ValidationError("This code was used already.", code="used")
+        except ValidationError:
+            log_refusal(request, name, "second factor: wrong code")
+            raise
+        throttle.remember(used, _CODE_SECONDS)
+        end_attempt(counter, address)
+        return code
+
+
+class CodeForm(_LimitedCode, AuthenticateForm):
+    pass
+
+
+class RepeatedCodeForm(_LimitedCode, ReauthenticateForm):
+    pass
+
+
+def has_connected_administrator() -> bool:
+    issuer = conf.get("SIGN_IN")["issuer"]
+    return bool(SocialAccount.objects.filter(provider=issuer, user__is_superuser=True, user__is_active=True).exists())
+
+
+@method_decorator(never_cache, name="dispatch")
+class SignInView(LoginView):
+    """The sign-in page of the admin. After the password, the library asks for a second factor."""
+
+    authentication_form = PasswordForm
+    template_name = "convengine/sign_in.html"
+
+    def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
+        if admin.site.has_permission(request):
+            return HttpResponseRedirect(reverse("admin:index"))
+        return super().get(request, *args, **kwargs)
+
+    def form_valid(self, form: Any) -> Any:
+        user = form.get_user()
+        login = Login(user=user, redirect_url=self.get_success_url())
+        return perform_password_login(self.request, {"username": user.get_username()}, login)
+
+    def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
+        chosen = conf.get("SIGN_IN")
+        return {
+            **admin.site.each_context(self.request),
+            **super().get_context_data(**kwargs),
+            "title": "Sign in",
+            "provider_label": chosen["label"] if chosen["issuer"] else "",
+            "has_passwords": chosen["local"] or not has_connected_administrator(),
+            "is_local": chosen["local"],
+        }
+
+
+@require_POST
+@never_cache
+def begin(request: HttpRequest) -> HttpResponse:
+    """To the provider, by a page of our own: browsers let no form lead to another host than its own."""
+    issuer = conf.get("SIGN_IN")["issuer"]
+    if throttle.count_call(f"sign-in begun:{find_client_address(request.META)}", 60)[0] > _BEGUN_PER_MINUTE:
+        return refuse(request, "too many attempts")
+    try:
+        response: HttpResponse = get_adapter().get_provider(request, issuer).redirect_from_request(request)
+    except (RequestException, KeyError, ValueError):
+        return refuse(request, "the provider cannot be reached")
+    if not isinstance(response, HttpResponseRedirect):
+        return response
+    return render(request, "convengine/sign_in_continue.html", {"address": response.url})
+
+
+def receive_answer(request: HttpRequest) -> HttpResponse:
+    """The provider sends the browser here."""
+    adapter = OpenIdAdapter(request, conf.get("SIGN_IN")["issuer"])
+    response: HttpResponse = CallbackView.adapter_view(adapter)(request)
+    return response
+
+
+def add_page_context(request: HttpRequest) -> dict[str, Any]:
+    """What the admin's frame needs on the pages of a user's own sign-in."""
+    if not request.path.startswith(reverse("sign_in_account")):
+        return {}
+    chosen = conf.get("SIGN_IN")
+    return {
+        **admin.site.each_context(request),
+        "title": "Your sign-in",
+        "provider_label": chosen["label"] if chosen["issuer"] else "",
+    }

@@ -1,0 +1,118 @@
+"""Checks of each page: rights follow the provider within minutes, and a second factor comes before publishing."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import structlog
+from allauth.account.internal.flows.login import get_authentication_records
+from allauth.mfa.utils import is_mfa_enabled
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from django.contrib import messages
+from django.contrib.auth import logout
+from django.http import HttpResponseRedirect
+from django.urls import reverse
+from requests import RequestException
+
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
+from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, is_unchecked
+from convengine.server.admin_site.sign_in_log import log_access_change
+from convengine.server.database import throttle
+from convengine.server.deployment import conf
+from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
+from convengine.server.sign_in.provider import OpenIdAdapter, read_groups
+
+log = structlog.get_logger(__name__)
+#: Seconds after which the provider is asked again.
+CHECK_SECONDS = 180
+#: Seconds that other requests of a session wait for a check, and after which another one may begin.
+_WAIT_SECONDS = 10
+
+
+class SignInMiddleware:
+    def __init__(self, get_response: Callable[[Any], Any]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: Any) -> Any:
+        if request.user.is_authenticated:
+            if reason := find_end(request):
+                name = request.user.get_username()
+                logout(request)
+                log_access_change(request, f"session ended: {reason}", name)
+                messages.error(request, f"Your session has ended: {reason}. Sign in again.")
+                return HttpResponseRedirect(reverse("admin:login"))
+            own_pages = (reverse("sign_in_account"), reverse("admin:logout"), reverse("config_admin_signed_in"))
+            if lacks_second_factor(request) and not request.path.startswith(own_pages):
+                messages.warning(request, "Add a second factor: who may publish needs one.")
+                return HttpResponseRedirect(reverse("mfa_index"))
+        return self.get_response(request)
+
+
+def find_end(request: Any) -> str:
+    """Ask the provider again, if it is time; returns why the session ends, or nothing."""
+    record = request.session.get(PROVIDER_TOKENS)
+    age = time.time() - record["checked"] if record else 0.0
+    if 0 <= age < CHECK_SECONDS:
+        return ""
+    check = f"provider check:{request.session.session_key}:{record['checked']}"
+    if throttle.count_call(check, _WAIT_SECONDS)[0] > 1:
+        return _wait_for_check(request)
+    try:
+        claims = _read_claims(request, record)
+    except RequestException as error:
+        status = getattr(error.response, "status_code", 0) or 0
+        if 400 <= status < 500:
+            return "the provider no longer confirms it"
+        log.warning("the OpenID provider cannot be reached", exc_info=error)
+        return "the provider cannot be reached" if is_unchecked(request.session) else ""
+    except (OAuth2Error, KeyError, TypeError, ValueError) as error:
+        log.info("the OpenID provider ended a session", reason=str(error))
+        return "the provider no longer confirms it"
+    groups = find_groups(read_groups(claims))
+    set_groups(request, request.user, groups)
+    return "" if may_enter(request.user, groups) else "you are in no group that may work here"
+
+
+def _wait_for_check(request: Any) -> str:
+    """Another request of the session asks the provider, which may accept a refresh token only once."""
+    before, end = request.session[PROVIDER_TOKENS], time.monotonic() + _WAIT_SECONDS
+    while is_unchecked(request.session) and time.monotonic() < end:
+        time.sleep(0.1)
+        stored = type(request.session)(request.session.session_key).get(PROVIDER_TOKENS)
+        if stored is None:
+            return "the provider no longer confirms it"
+        if stored["checked"] > before["checked"]:
+            request.session[PROVIDER_TOKENS] = stored
+    return "the provider cannot be reached" if is_unchecked(request.session) else ""
+
+
+def _read_claims(request: Any, record: dict[str, Any]) -> dict[str, Any]:
+    """The present claims, by a new token where the provider gave a means for one."""
+    issuer = conf.get("SIGN_IN")["issuer"]
+    adapter, id_token = OpenIdAdapter(request, issuer), None
+    if record["refresh"]:
+        tokens = adapter.refresh(request, record["refresh"])
+        record |= {"access": tokens["access_token"], "refresh": tokens.get("refresh_token") or record["refresh"]}
+        id_token = tokens.get("id_token")
+        # At once, because the provider may accept the old one no more.
+        _store(request, record)
+    claims = adapter.read_claims(record["access"], id_token)
+    known = request.user.socialaccount_set.filter(provider=issuer).values_list("uid", flat=True)
+    if claims.get("sub") not in known:
+        raise ValueError("the provider names another user")
+    _store(request, record | {"checked": time.time()})
+    return claims
+
+
+def _store(request: Any, record: dict[str, Any]) -> None:
+    request.session[PROVIDER_TOKENS] = record
+    request.session.save()
+
+
+def lacks_second_factor(request: Any) -> bool:
+    """True for users who may publish and must have a second factor, here or at the provider, and have none."""
+    if conf.get("SIGN_IN")["second_factor"] != "required" or not request.user.has_perm(PUBLISH_DRAFT):
+        return False
+    record = request.session.get(PROVIDER_TOKENS) or {}
+    methods = [each["method"] for each in get_authentication_records(request, request.user)]
+    return "mfa" not in methods and "mfa" not in (record.get("amr") or []) and not is_mfa_enabled(request.user)

@@ -1,0 +1,86 @@
+"""The settings of sign-in by an OpenID provider and of second factors. Without its variables, nothing is added."""
+
+from collections.abc import MutableMapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.core.exceptions import ImproperlyConfigured
+from django.urls import reverse_lazy
+
+from convengine.engine.extras import describe_missing
+from convengine.server.deployment import environment
+
+#: The identifier of the kind of provider, in the library and in its settings.
+PROVIDER = "oidc"
+_APPS = (
+    *("allauth", "allauth.account", "allauth.socialaccount", "allauth.mfa", "allauth.usersessions"),
+    "convengine.server.sign_in",
+)
+_SESSIONS = "django.contrib.sessions.middleware.SessionMiddleware"
+_MESSAGES = "django.contrib.messages.middleware.MessageMiddleware"
+
+
+def add_to(settings: MutableMapping[str, Any]) -> None:
+    """Add apps, middleware and settings if a variable asks for them. Raises ImproperlyConfigured."""
+    issuer = environment.text("CE_OIDC_ISSUER").rstrip("/")
+    client, secret = environment.text("CE_OIDC_CLIENT_ID"), environment.text("CE_OIDC_CLIENT_SECRET")
+    label = environment.text("CE_OIDC_LABEL", "Single sign-on")
+    scopes = environment.text("CE_OIDC_SCOPES", "openid profile email").split()
+    groups_claim = environment.text("CE_OIDC_GROUPS_CLAIM", "groups")
+    local = environment.boolean("CE_LOCAL_SIGN_IN", True)
+    second_factor = environment.one_of("CE_SECOND_FACTOR", "off", "off", "allowed", "required")
+    if not issuer and not local:
+        raise ImproperlyConfigured(
+            "CE_LOCAL_SIGN_IN=false needs an OpenID provider (CE_OIDC_ISSUER): nobody could sign in."
+        )
+    if not issuer and second_factor == "off":
+        return
+    if missing := describe_missing("sign-in"):
+        raise ImproperlyConfigured(f"CE_OIDC_ISSUER and CE_SECOND_FACTOR: {missing}")
+    parts = urlsplit(issuer)
+    if issuer and parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise ImproperlyConfigured("CE_OIDC_ISSUER must begin with https://.")
+    if issuer and not client:
+        raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")
+    chosen = {"issuer": issuer, "label": label, "groups_claim": groups_claim, "local": local}
+    settings["CONVENGINE"]["SIGN_IN"] = {**chosen, "second_factor": second_factor}
+    # Accounts of another issuer are other accounts, so that its address is the provider's name.
+    options = {"server_url": issuer, "scope": scopes, "oauth_pkce_enabled": True}
+    app = {"provider_id": issuer, "name": label, "client_id": client, "secret": secret, "settings": options}
+    settings["INSTALLED_APPS"] += _APPS
+    layers: list[str] = settings["MIDDLEWARE"]
+    layers.insert(layers.index(_SESSIONS) + 1, "allauth.account.middleware.AccountMiddleware")
+    layers.insert(layers.index(_MESSAGES) + 1, "convengine.server.sign_in.middleware.SignInMiddleware")
+    processors = settings["TEMPLATES"][0]["OPTIONS"]["context_processors"]
+    processors.append("convengine.server.sign_in.entrance.add_page_context")
+    own = [{"title": "Sessions", "link": reverse_lazy("usersessions_list")}]
+    if second_factor != "off":
+        own.insert(0, {"title": "Second factor", "link": reverse_lazy("mfa_index")})
+    if local:
+        own.append({"title": "Change password", "link": reverse_lazy("admin:password_change")})
+    settings["UNFOLD"] = {**settings["UNFOLD"], "ACCOUNT": {"navigation": own}}
+    adapters = "convengine.server.sign_in.adapters"
+    settings.update(
+        {
+            "ACCOUNT_ADAPTER": f"{adapters}.AccountAdapter",
+            "ACCOUNT_EMAIL_VERIFICATION": "none",
+            "ACCOUNT_LOGOUT_REDIRECT_URL": "admin:login",
+            # Attempts are counted in the database for all processes (`admin_site/sign_in.py`), not in the cache of one.
+            "ACCOUNT_RATE_LIMITS": False,
+            "ALLAUTH_TRUSTED_PROXY_COUNT": settings["CONVENGINE"]["TRUSTED_PROXIES"],
+            "SOCIALACCOUNT_ADAPTER": f"{adapters}.ProviderAdapter",
+            "SOCIALACCOUNT_REAUTHENTICATION_REQUIRED": True,
+            "SOCIALACCOUNT_PROVIDERS": {PROVIDER: {"APPS": [app] if issuer else []}},
+            "MFA_ADAPTER": f"{adapters}.SecondFactorAdapter",
+            "MFA_FORMS": {
+                "authenticate": "convengine.server.sign_in.entrance.CodeForm",
+                "reauthenticate": "convengine.server.sign_in.entrance.RepeatedCodeForm",
+            },
+            "MFA_SUPPORTED_TYPES": ["totp", "webauthn", "recovery_codes"] if second_factor != "off" else [],
+            "MFA_RECOVERY_CODES_SHOW_ONCE": True,
+            "MFA_TOTP_ISSUER": "ConvEngine",
+            # A code of the half minute before is right too: clocks differ.
+            "MFA_TOTP_TOLERANCE": 1,
+            "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": settings["DEBUG"],
+        }
+    )
