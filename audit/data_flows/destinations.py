@@ -116,7 +116,7 @@ def _list_of_operation() -> Iterator[Outlet]:
     provider = conf.get("SIGN_IN")
     yield Outlet(
         "Sign-in", "Requests for who signs in, and for that user's groups; the user's browser goes there, too.",
-        ["convengine.server.sign_in"], "sign_in", ["CE_OIDC_ISSUER"], "Groups of the provider",
+        ["convengine.server.sign_in"], "sign_in", ["CE_OIDC_ISSUER"], "",
         _list_named({provider["label"]: provider["issuer"]} if provider.get("issuer") else {}),
     )  # fmt: skip
     traces = {name: os.environ.get(name, "") for name in ENDPOINTS if is_wanted(os.environ)}
