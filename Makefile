@@ -118,7 +118,7 @@ lock: $(VENV)/develop  ## Compile the locks from pyproject.toml.
 release: sbom  ## Write version, heading of the changelog and notes of a release (VERSION=0.9.0).
 	@$(BIN)/python -m tests.release $(VERSION)
 
-sbom: $(VENV)/develop  ## What a server runs on, as CycloneDX in dist/; fails at a licence that is not allowed.
+sbom: $(VENV)/develop  ## Write the components of a server as CycloneDX into dist/, and check their licences.
 	@$(BIN)/python -m tests.components
 
 # What builds needs nothing else of what the tests need.

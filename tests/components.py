@@ -18,7 +18,7 @@ from convengine import __version__
 _FILE = "tests/components.py"
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = ROOT / "requirements-production.lock"
-#: Run apart: what it needs adds formats to the validation of JSON, which servers do not have.
+#: It runs apart, because its dependencies add formats to the validation of JSON that servers do not have.
 TOOL = "cyclonedx-bom==7.5.0"
 #: Licences that ask for a notice only, and those of libraries that we install unchanged (LGPL, MPL).
 ALLOWED = frozenset(
@@ -34,7 +34,7 @@ _REMEDY = "Choose another package in pyproject.toml and run `make lock`. Or"
 
 
 def main() -> int:
-    """Write the file; 0 when each component has an allowed licence."""
+    """Write the file. Returns 0 if each component has an allowed licence."""
     file = ROOT / "dist" / f"convengine-{__version__}.cdx.json"
     file.parent.mkdir(exist_ok=True)
     document = describe_environment(file)

@@ -57,9 +57,9 @@ class DoctorFinding:
 
 
 def print_report(arguments: Sequence[str] = ()) -> int:
-    """Print all findings; 1 when something is wrong, or in production missing."""
+    """Print all findings. Returns 1 if something is wrong or, with `--production`, missing."""
     parser = argparse.ArgumentParser(prog="convengine doctor", description=BY_WORDS["doctor"].help, allow_abbrev=False)
-    parser.add_argument("--production", action="store_true", help="Also what a hardened installation must have.")
+    parser.add_argument("--production", action="store_true", help="Also check what a hardened installation must have.")
     parser.add_argument("--json", action="store_true", help="Print the findings as JSON.")
     options = parser.parse_args(list(arguments))
     findings = list(examine(production=options.production))
@@ -91,7 +91,7 @@ def examine(*, production: bool = False) -> Iterator[DoctorFinding]:
         return
     for examine_part in (_examine_secret, _examine_system_checks, _examine_static_files):
         yield from examine_part()
-    # It needs the settings.
+    # This module needs the settings.
     from convengine.cli.production import examine_installation, examine_settings
 
     if production:

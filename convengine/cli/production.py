@@ -1,4 +1,4 @@
-"""`convengine doctor --production`: what a hardened installation has, each with its remedy. Imported with settings."""
+"""`convengine doctor --production`: what a hardened installation must have. Import it once Django is set up."""
 
 import time
 from collections.abc import Iterator
@@ -26,15 +26,15 @@ from convengine.server.interfaces.configuration import configuration
 #: Django's deployment checks that have a finding of their own here.
 _COVERED = frozenset(f"security.W{number:03}" for number in (4, 5, 8, 9, *range(10, 19), 20, 21, 25))
 _SECRET_LENGTH = 50
-#: Passwords that people set for a moment, beside their own names; and how many users' are tried, at a second each.
+#: Passwords that people set temporarily, besides their user names; and how many users are examined, at a second each.
 _DEFAULT_PASSWORDS, _MOST_USERS = ("admin", "password", "convengine", "changeme"), 20
-#: A daily backup or anchor that is older was not made.
+#: A daily backup or anchor that is older means that the last one was not made.
 _DAILY = timedelta(days=2)
 _LOCAL = ("", "localhost", "127.0.0.1", "::1")
 
 
 def examine_settings() -> Iterator[DoctorFinding]:
-    """What the settings alone say."""
+    """Findings about the settings."""
     yield from _examine_https()
     yield from _examine_names_and_keys()
     calls = [check(app_configs=None, databases=None) for check in registry.deployment_checks]
@@ -59,20 +59,20 @@ def _examine_https() -> Iterator[DoctorFinding]:
 
 def _examine_names_and_keys() -> Iterator[DoctorFinding]:
     hosts = [host for host in settings.ALLOWED_HOSTS if host.strip("[]") not in _LOCAL]
-    problem = "Any name of a host is accepted." if "*" in hosts else "Only names of this machine are accepted."
+    problem = "Any host name is accepted." if "*" in hosts else "Only names of this machine are accepted."
     remedy = "Set CE_ALLOWED_HOSTS to the names of your server."
     yield _judge("hosts", hosts and "*" not in hosts, ", ".join(hosts), problem, remedy)
     keys = [str(key) for key in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)]
     weak = sum(len(key) < _SECRET_LENGTH or len(set(key)) < 5 or key.startswith("django-insecure-") for key in keys)
     text = f"{len(keys[0])} characters, {describe_count(len(keys) - 1, 'fallback')}"
-    problem = f"{weak} of {describe_count(len(keys), 'key')} can be guessed: short, or of few characters."
+    problem = f"{weak} of {describe_count(len(keys), 'key')} can be guessed: too short, or too uniform."
     remedy = f"Set CE_SECRET_KEY to {_SECRET_LENGTH} random characters or more, and likewise SECRET_KEY_FALLBACKS."
     yield _judge("secret keys", not weak, text, problem, remedy)
     yield _judge("debug pages", not settings.DEBUG, "off", "Failed pages show code and settings.", "Remove CE_DEBUG.")
 
 
 def examine_installation() -> Iterator[DoctorFinding]:
-    """What the database and the files beside it say."""
+    """Findings about the database, its users, and the files of anchors and backups."""
     backup, archived = conf.get("BACKUP_FOLDER"), None
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -106,7 +106,7 @@ def _judge(subject: str, is_fine: object, fine: str, problem: str, remedy: str) 
 
 
 def _judge_age(subject: str, name: str, problem: str, remedy: str) -> DoctorFinding:
-    """Whether a file, or the newest file of a folder, is of these days."""
+    """Whether a file, or the newest file of a folder, is recent."""
     if not name:
         return DoctorFinding(Level.MISSING, subject, problem, remedy)
     try:
@@ -117,11 +117,11 @@ def _judge_age(subject: str, name: str, problem: str, remedy: str) -> DoctorFind
         return DoctorFinding(Level.MISSING, subject, f"There is no file at {name}, or it cannot be read.", remedy)
     hours = round((time.time() - written) / 3600)
     text = f"{newest}, written {describe_count(hours, 'hour')} ago"
-    return _judge(subject, timedelta(hours=hours) <= _DAILY, text, f"The newest is old: {text}.", remedy)
+    return _judge(subject, timedelta(hours=hours) <= _DAILY, text, f"The newest file is old: {text}.", remedy)
 
 
 def judge_encryption(host: str, mode: str, version: str) -> DoctorFinding:
-    """The connection to PostgreSQL: `version` is that of TLS, blank without encryption."""
+    """Whether the connection to PostgreSQL is encrypted. `version`: the version of TLS, or "" without encryption."""
     is_local = host.startswith("/") or host in _LOCAL
     is_fine = is_local or (version and mode in ("require", "verify-ca", "verify-full"))
     text = f"{host or 'a socket'} is this machine" if is_local else f"{version}, sslmode={mode}"
@@ -138,8 +138,8 @@ def _examine_passwords() -> DoctorFinding:
         words = (user.get_username(), *_DEFAULT_PASSWORDS) if user.has_usable_password() else ()
         if any(verify_password(word, user.password)[0] for word in words):
             guessed.append(str(user.get_username()))
-    text = f"{min(len(users), _MOST_USERS)} of {describe_count(len(users), 'user')} examined: none has a default one"
-    problem = f"{join_names(guessed)} can be guessed at once."
+    text = f"{min(len(users), _MOST_USERS)} of {describe_count(len(users), 'user')} examined, no default password"
+    problem = f"The passwords of {join_names(guessed)} can be guessed at once."
     return _judge("passwords", not guessed, text, problem, "convengine manage changepassword NAME")
 
 
@@ -152,4 +152,4 @@ def _examine_second_factor() -> DoctorFinding:
     has_factor = apps.get_app_config("mfa").get_model("Authenticator")._default_manager.values("user_id")
     names = [user.get_username() for user in may_publish.exclude(pk__in=has_factor)]
     fine, problem = "all users who may publish have one", f"{join_names(names)} may publish without one."
-    return _judge("second factor", not names, fine, problem, "They add one to their accounts.")
+    return _judge("second factor", not names, fine, problem, "Ask these users to add one.")

@@ -1,4 +1,4 @@
-"""Signing in with a browser: by a provider, with second factors, and out of all sessions."""
+"""Signing in with a browser: through a provider, with second factors, and out of all sessions."""
 
 import base64
 import hmac
@@ -161,7 +161,7 @@ def test_an_administrator_ends_sessions_and_removes_a_lost_second_factor(
 def test_who_may_publish_adds_the_required_second_factor_first(tab: Page, tmp_path: Path) -> None:
     with serve(tmp_path, "", find_free_port(), CE_SECOND_FACTOR="required") as strict:
         sign_in_by_password(tab, strict, "local-analyst")
-        expect(tab.get_by_text("Add a second factor: who may publish needs one.")).to_be_visible()
+        expect(tab.get_by_text("Add a second factor: users who may publish need one.")).to_be_visible()
         tab.goto(f"{strict.url}/admin/config_admin/cerule/")
         expect(tab).to_have_url(f"{strict.url}{FACTORS}")
         add_app(tab, strict)

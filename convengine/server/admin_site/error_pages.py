@@ -49,7 +49,7 @@ def show_favicon(request: HttpRequest) -> HttpResponse:
 
 
 def show_security_contacts(request: HttpRequest) -> HttpResponse:
-    """Whom to write about vulnerabilities of this installation (RFC 9116)."""
+    """The contacts for reports of vulnerabilities of this installation (RFC 9116)."""
     contacts = conf.get("SECURITY_CONTACTS")
     if not contacts:
         raise Http404("This installation names no contact for security reports (CE_SECURITY_CONTACTS).")

@@ -165,8 +165,8 @@ _SECTIONS: Sequence[SidebarSection] = (
         (
             SidebarLink("auth.User", "Users", "Accounts of people."),
             SidebarLink("auth.Group", "Groups", "Permissions of roles."),
-            SidebarLink("ce_sign_in.CeGroupMapping", "Groups of the provider", "What its groups may do here."),
-            SidebarLink("socialaccount.SocialAccount", "Connected accounts", "Users who sign in by the provider."),
+            SidebarLink("ce_sign_in.CeGroupMapping", "Groups of the provider", "Which group here each of them is."),
+            SidebarLink("socialaccount.SocialAccount", "Connected accounts", "Users who sign in through the provider."),
             SidebarLink("mfa.Authenticator", "Second factors", "Apps, keys and recovery codes of users."),
             SidebarLink("usersessions.UserSession", "Sessions", "Where users are signed in."),
             SidebarLink("ce_api.CeApiKey", "API keys", "Access for other systems."),
@@ -208,7 +208,7 @@ def _list_located_entries() -> list[SidebarLink]:
 
 
 def _is_installed(entry: SidebarLink) -> bool:
-    """Whether the app of a page is installed, which some installations leave out, and the page is there."""
+    """Whether the page of an entry exists: some installations leave out its app, or do not register it."""
     app, _, model = entry.model.partition(".")
     return app in apps.app_configs and bool(entry.right or site.is_registered(apps.get_model(app, model)))
 

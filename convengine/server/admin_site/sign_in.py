@@ -18,20 +18,20 @@ from convengine.server.deployment.client_address import find_client_address
 log = structlog.get_logger(__name__)
 #: A name from one address; an address with any names, which an office shares; a name from anywhere.
 _PAIR, _ADDRESS, _NAME = Delay(5, 900), Delay(30, 900), Delay(20, 60)
-#: Reasons for a refusal although the password may be right, by the code of the error.
+#: Reasons to refuse a password that may be right, by the code of the error.
 _REASONS = {"inactive": "the account is inactive", "local_off": "switched off"}
 #: Where somebody signed in, attempts from elsewhere do not delay them: seconds.
 _KNOWN = 30 * 24 * 3600
-#: The key of a session that has an OpenID provider's tokens and the time of the last check of its claims.
+#: The key in a session of the OpenID provider's tokens and of the time when its claims were last checked.
 PROVIDER_TOKENS = "ce_oidc"
-#: Without such a check for this many seconds, nobody is signed in by the provider.
+#: A session from the provider is no longer valid if its last check is this many seconds ago.
 MAX_UNCHECKED_SECONDS = 300
 
 
 class SignInForm(AuthenticationForm):  # type: ignore[misc]
     """The form of the admin. It counts an attempt before it looks at the password."""
 
-    #: Whether a right password is not yet a sign-in, because a second factor may follow.
+    #: Whether a second factor may follow, so that a right password is not yet a sign-in.
     has_more_steps = False
 
     def clean(self) -> dict[str, Any]:
@@ -87,13 +87,13 @@ def end_attempt(name: str, address: str, now: float | None = None) -> None:
 
 
 def is_unchecked(session: Mapping[str, Any]) -> bool:
-    """Whether the provider has not confirmed the user of a session for too long."""
+    """Whether the provider last confirmed the user of a session too long ago."""
     tokens = session.get(PROVIDER_TOKENS)
     return tokens is not None and not 0 <= time.time() - tokens["checked"] < MAX_UNCHECKED_SECONDS
 
 
 def describe_wait(seconds: float) -> str:
-    """A time in words: `20 seconds`, `2 minutes`."""
+    """A time in words, in seconds or in minutes."""
     whole = math.ceil(seconds)
     number, unit = (math.ceil(whole / 60), "minute") if whole > 90 else (whole, "second")
     return f"{number} {unit}{'' if number == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Sign-ins in the access log: each one, and each refusal with its reason."""
+"""Log sign-ins, refusals with their reasons, and changes of access in the access log."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from convengine.server.deployment.client_address import find_client_address
 from convengine.server.interfaces.access_log import access_log
 from convengine.server.observability.metrics import SIGN_INS
 
-#: In the place of a name that no user has: somebody may have typed a password there.
+#: Replaces a name that no user has, because somebody may have typed a password there.
 UNKNOWN = "(unknown user)"
-#: Refusals that cost nothing make at most one entry per name, reason and address in this many seconds.
+#: Refusals that nothing slows down make at most one entry per name, reason and address in this many seconds.
 _SECONDS = 60
 
 
@@ -33,5 +33,5 @@ def log_refusal(request: Any, name: str, reason: str, *, is_cheap: bool = False)
 
 
 def log_access_change(request: Any, details: str, name: str = "") -> None:
-    """A change of what users may do, by the user of the request or by `name`."""
+    """Log a change of access, by the user of the request or by `name`."""
     access_log().log_account_event(request, "ACCESS_CHANGED", name or request.user.get_username(), details)

@@ -33,7 +33,7 @@ DEFAULTS: Mapping[str, Any] = {
     "TEMPLATE_CONVERTER": "config_admin.contrib.original.templates.convert",
     # True: users and groups get admin pages in the design of the others. A project with pages of its own leaves it off.
     "PEOPLE_ADMIN": False,
-    # Sign-in by an OpenID provider and second factors; `convengine.server.sign_in.settings` fills it.
+    # Options of sign-in through an OpenID provider and of second factors (`convengine.server.sign_in.settings`).
     "SIGN_IN": {},
     # The bus that carries events of running turns to other processes; blank for none.
     "BUS_URL": "",
@@ -181,9 +181,9 @@ DEFAULTS: Mapping[str, Any] = {
     # Where the daily root of the ledger goes, too: a growing file, and a command that reads JSON; blank for none.
     "ANCHOR_FILE": "",
     "ANCHOR_COMMAND": "",
-    # Whom to write about vulnerabilities, as URIs, for /.well-known/security.txt; blank for no such address.
+    # Contacts for reports of vulnerabilities, as URIs: without any, /.well-known/security.txt does not exist.
     "SECURITY_CONTACTS": [],
-    # Where backups are, for `convengine doctor --production`; blank if it does not know.
+    # The folder with backups, in which `convengine doctor --production` looks for a recent one.
     "BACKUP_FOLDER": "",
     # The token of `GET /metrics`; blank for no such address.
     "METRICS_TOKEN": "",

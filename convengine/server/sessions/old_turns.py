@@ -32,7 +32,7 @@ ROWS, SESSIONS = 500, 25
 _DEAD_TICKET = timedelta(hours=1)
 #: How long tracebacks of extensions are kept.
 _FAULTS_KEPT = timedelta(days=30)
-#: The counter that lives longest: the addresses at which a user signed in.
+#: How long the longest-lived counters stay: those of the addresses at which a user signed in.
 _LONGEST_COUNTER = timedelta(days=30)
 
 

@@ -1,4 +1,4 @@
-"""Sign-in by an OpenID provider, second factors and sessions: of installations whose variables ask for them.
+"""Sign-in through an OpenID provider, second factors and sessions, if variables of the installation ask for them.
 
-The library (django-allauth) does the protocols; here are the rules of this product.
+The library (django-allauth) implements the protocols. This package adds the rules of this product.
 """

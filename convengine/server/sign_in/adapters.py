@@ -1,4 +1,4 @@
-"""The rules of this installation, where the library asks for them."""
+"""The adapters by which the library follows the rules of this product."""
 
 import base64
 import hashlib
@@ -34,7 +34,7 @@ from convengine.server.sign_in.provider import Refused
 
 
 def refuse(request: Any, reason: str, text: str = "", name: str = "") -> HttpResponseRedirect:
-    """Back to the sign-in page with the reason, which the access log gets, too."""
+    """Log a refusal, and redirect to the sign-in page with its reason."""
     label = conf.get("SIGN_IN")["label"]
     log_refusal(request, name, f"{label}: {reason}", is_cheap=True)
     messages.error(request, text or f"You cannot sign in: {reason}.")
@@ -43,7 +43,7 @@ def refuse(request: Any, reason: str, text: str = "", name: str = "") -> HttpRes
 
 class AccountAdapter(DefaultAccountAdapter):
     def is_safe_url(self, url: str) -> bool:
-        """Only pages of this host, also where other hosts are trusted."""
+        """Accept only pages of this host, even if other hosts are trusted."""
         request = context.request
         return url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
 
@@ -51,7 +51,7 @@ class AccountAdapter(DefaultAccountAdapter):
         return refuse(request, "the account is inactive", name=user.get_username())
 
     def post_login(self, request: Any, user: User, **kwargs: Any) -> Any:
-        """Keep what the checks of the session need, and log the sign-in."""
+        """Store what later checks of the session need, and log the sign-in."""
         login = (kwargs.get("signal_kwargs") or {}).get("sociallogin")
         if login and login.token:
             request.session[PROVIDER_TOKENS] = {
@@ -64,13 +64,13 @@ class AccountAdapter(DefaultAccountAdapter):
         return super().post_login(request, user, **kwargs)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Users without password and second factor are the provider's to ask; it did so minutes ago."""
+        """Ask only users with a password or a second factor. The provider confirmed all others minutes ago."""
         return bool(get_reauthentication_flows(context.request.user)) and bool(
             super().is_reauthentication_required(app=app, **kwargs)
         )
 
     def reauthenticate(self, user: User, password: str) -> bool:
-        """A password typed again is an attempt like one at sign-in."""
+        """Check a repeated password, which counts as an attempt like one at sign-in."""
         counter, address = f"repeated password of {user.get_username()}", find_client_address(context.request.META)
         if begin_attempt(counter, address):
             return False
@@ -83,7 +83,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
     def on_authentication_error(
         self, request: Any, provider: Any, error: Any = None, exception: Any = None, extra_context: Any = None
     ) -> None:
-        """Back to the sign-in page, with the reason in words."""
+        """Redirect to the sign-in page with the reason in words."""
         code = request.GET.get("error", "")
         if isinstance(exception, Refused):
             reason = f"the provider's answer is refused: {exception}"
@@ -110,9 +110,9 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
 
     @transaction.atomic
     def save_user(self, request: Any, sociallogin: Any, form: Any = None) -> Any:
-        """A new user, with the groups that the provider's are here."""
+        """Add the user, with the groups to which those at the provider are mapped."""
         user = super().save_user(request, sociallogin, form)
-        log_access_change(request, "user added at the first sign-in by the provider", user.get_username())
+        log_access_change(request, "user added at the first sign-in through the provider", user.get_username())
         set_groups(request, user, find_groups(sociallogin.state["groups"]))
         return user
 
@@ -121,17 +121,17 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """Secrets are encrypted with the key of the installation, so that a copy of the database has none."""
+    """Encrypts secrets with the key of the installation, so that a copy of the database does not reveal them."""
 
     def is_mfa_enabled(self, user: User, types: Any = None) -> bool:
-        """Nobody is asked for a factor from the time before they were switched off."""
+        """While second factors are switched off, ignore those that users added earlier."""
         return conf.get("SIGN_IN")["second_factor"] != "off" and bool(super().is_mfa_enabled(user, types))
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Blank, which no code fits, if the key of the installation has changed."""
+        """Returns an empty secret, which no code fits, if the key of the installation has changed."""
         try:
             return _cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
@@ -139,7 +139,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
 
 def describe_methods(request: Any, user: User) -> str:
-    """How a user signed in: `password, authenticator app`."""
+    """The methods by which a user signed in, separated by commas."""
     label = conf.get("SIGN_IN")["label"]
     names = {"password": "password", "socialaccount": label}
     records = [record for record in get_authentication_records(request, user) if not record.get("reauthenticated")]

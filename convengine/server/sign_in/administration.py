@@ -29,7 +29,7 @@ class AdministratorsAdmin(PagesAdmin):
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         owner = f"{obj.user.get_username()}, " if hasattr(obj, "user") else ""
         log_access_change(request, f"{self.opts.verbose_name} removed: {owner}{obj}")
-        # A session knows how it ends.
+        # A user session has `end`, which also signs the browser out.
         getattr(obj, "end", obj.delete)()
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
@@ -48,8 +48,8 @@ class GroupMappingAdmin(AdministratorsAdmin):
         log_access_change(request, f"{self.opts.verbose_name} {word}: {before}{obj}")
 
 
-class OfUsersAdmin(AdministratorsAdmin):
-    """Rows that users made by signing in: administrators remove them."""
+class UserRowsAdmin(AdministratorsAdmin):
+    """Rows that users create by signing in. Administrators can only remove them."""
 
     search_fields = ("user__username",)
     list_select_related = ("user",)
@@ -63,7 +63,7 @@ class OfUsersAdmin(AdministratorsAdmin):
 
 def _register(model: Any, *columns: str) -> None:
     shown = ("user", *columns)
-    admin.site.register(model, OfUsersAdmin, list_display=shown, fields=shown)
+    admin.site.register(model, UserRowsAdmin, list_display=shown, fields=shown)
 
 
 _register(UserSession, "created_at", "ip", "user_agent")

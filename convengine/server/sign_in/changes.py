@@ -1,4 +1,4 @@
-"""Changes of second factors and of connected accounts, in the access log."""
+"""Log changes of second factors and connected accounts in the access log."""
 
 from typing import Any
 
@@ -12,15 +12,15 @@ FACTORS = {"totp": "authenticator app", "webauthn": "security key", "recovery_co
 _CHANGES = {
     signals.authenticator_added: "added",
     signals.authenticator_removed: "removed",
-    signals.authenticator_reset: "made anew",
+    signals.authenticator_reset: "renewed",
 }
 
 
 @receiver(list(_CHANGES))
-def log_factor(signal: Any, request: Any, authenticator: Any, **_: Any) -> None:
+def log_factor_change(signal: Any, request: Any, authenticator: Any, **_: Any) -> None:
     log_access_change(request, f"second factor {_CHANGES[signal]}: {FACTORS[authenticator.type]}")
 
 
 @receiver(social_account_added)
-def log_connected(request: Any, **_: Any) -> None:
-    log_access_change(request, "sign-in by the provider connected")
+def log_connected_account(request: Any, **_: Any) -> None:
+    log_access_change(request, "sign-in through the provider connected")

@@ -1,4 +1,4 @@
-"""The sign-in page with its forms, and the way to the provider."""
+"""The sign-in page with its forms, and the redirect to the provider and back."""
 
 from typing import Any
 
@@ -28,9 +28,9 @@ from convengine.server.deployment.client_address import find_client_address
 from convengine.server.sign_in.adapters import refuse
 from convengine.server.sign_in.provider import CallbackView, OpenIdAdapter
 
-#: A code of an app is right for a minute and a half: three half minutes, as clocks differ.
+#: How long a code of an authenticator app is valid: three half minutes, because clocks differ.
 _CODE_SECONDS = 90
-#: Each sign-in that begins asks the provider. An office may share an address.
+#: Maximum sign-ins from one address, because each asks the provider. An office may share an address.
 _BEGUN_PER_MINUTE = 120
 
 
@@ -38,9 +38,9 @@ class PasswordForm(SignInForm):
     has_more_steps = True
 
     def confirm_login_allowed(self, user: User) -> None:
-        """Raises ValidationError where passwords are switched off.
+        """Raises ValidationError if passwords are switched off.
 
-        Until an administrator is connected with the provider, those with passwords may sign in: else nobody could.
+        Administrators may use theirs until one of them is connected with the provider: otherwise nobody could sign in.
         """
         super().confirm_login_allowed(user)
         if not conf.get("SIGN_IN")["local"] and not (user.is_superuser and not has_connected_administrator()):
@@ -49,13 +49,13 @@ class PasswordForm(SignInForm):
 
 
 class _LimitedCode:
-    """A code that is counted like a password, and is right once."""
+    """Counts attempts like those at passwords, and accepts each code once."""
 
     user: User
 
     def clean_code(self) -> Any:
         name, request = self.user.get_username(), context.request
-        # Not the counter of the password: who knows that could begin again with each right one.
+        # This is not the counter of the password, which each right password resets.
         counter, address = f"second factor of {name}", find_client_address(request.META)
         if wait := begin_attempt(counter, address):
             log_refusal(request, name, "second factor: too many attempts", is_cheap=True)
@@ -63,7 +63,7 @@ class _LimitedCode:
         try:
             code = super().clean_code()  # type: ignore[misc]
             used = f"second factor:{self.user.pk}:{''.join(filter(str.isalnum, code))}"
-            # The count is for two at the same moment; at the beginning of an hour, it begins anew.
+            # The count refuses the second of two requests at the same moment. It begins again with each hour.
             if throttle.is_remembered(used) or throttle.count_call(used, 3600)[0] > 1:
                 raise ValidationError("This code was used already.", code="used")
         except ValidationError:
@@ -118,8 +118,8 @@ class SignInView(LoginView):
 
 @require_POST
 @never_cache
-def begin(request: HttpRequest) -> HttpResponse:
-    """To the provider, by a page of our own: browsers let no form lead to another host than its own."""
+def begin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Lead to the provider by a page of our own: our content policy lets no form lead to another host."""
     issuer = conf.get("SIGN_IN")["issuer"]
     if throttle.count_call(f"sign-in begun:{find_client_address(request.META)}", 60)[0] > _BEGUN_PER_MINUTE:
         return refuse(request, "too many attempts")
@@ -133,14 +133,14 @@ def begin(request: HttpRequest) -> HttpResponse:
 
 
 def receive_answer(request: HttpRequest) -> HttpResponse:
-    """The provider sends the browser here."""
+    """Handle the answer with which the provider sends the browser back."""
     adapter = OpenIdAdapter(request, conf.get("SIGN_IN")["issuer"])
     response: HttpResponse = CallbackView.adapter_view(adapter)(request)
     return response
 
 
 def add_page_context(request: HttpRequest) -> dict[str, Any]:
-    """What the admin's frame needs on the pages of a user's own sign-in."""
+    """The variables that the admin's layout needs on the pages of a user's own sign-in."""
     if not request.path.startswith(reverse("sign_in_account")):
         return {}
     chosen = conf.get("SIGN_IN")

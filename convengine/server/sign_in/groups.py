@@ -1,4 +1,4 @@
-"""What the provider's groups are here: users by OpenID have the mapped groups, and no others."""
+"""Groups of users who sign in through the provider: they have the mapped groups, and no others."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,13 +11,13 @@ from convengine.server.sign_in.models import CeGroupMapping
 
 
 def find_groups(names: Iterable[str]) -> list[Group]:
-    """Our groups of some groups at the provider."""
+    """The groups here to which groups at the provider are mapped."""
     keys = CeGroupMapping.objects.filter(claim__in=list(names)).values("group")
     return list(Group.objects.filter(pk__in=keys).order_by("name"))
 
 
 def may_enter(user: User, groups: list[Group]) -> bool:
-    """Administrators are appointed here, so that a mistake at the provider locks out nobody who could correct it."""
+    """Users need a group. Administrators do not, so that a mistake at the provider does not lock them out."""
     return bool(groups or user.is_superuser)
 
 
@@ -33,4 +33,4 @@ def set_groups(request: Any, user: User, groups: list[Group]) -> None:
     user.is_staff = is_staff
     user.save(update_fields=["is_staff"])
     changes = [*(f"+{name}" for name in sorted(after - before)), *(f"-{name}" for name in sorted(before - after))]
-    log_access_change(request, f"groups by the provider: {' '.join(changes) or 'none'}", user.get_username())
+    log_access_change(request, f"groups from the provider: {' '.join(changes) or 'none'}", user.get_username())

@@ -1,4 +1,4 @@
-"""Checks of each page: rights follow the provider within minutes, and a second factor comes before publishing."""
+"""Checks before each page: rights follow the provider within minutes, and publishing needs a second factor."""
 
 import time
 from collections.abc import Callable
@@ -35,7 +35,7 @@ class SignInMiddleware:
 
     def __call__(self, request: Any) -> Any:
         if request.user.is_authenticated:
-            if reason := find_end(request):
+            if reason := find_end_reason(request):
                 name = request.user.get_username()
                 logout(request)
                 log_access_change(request, f"session ended: {reason}", name)
@@ -43,13 +43,13 @@ class SignInMiddleware:
                 return HttpResponseRedirect(reverse("admin:login"))
             own_pages = (reverse("sign_in_account"), reverse("admin:logout"), reverse("config_admin_signed_in"))
             if lacks_second_factor(request) and not request.path.startswith(own_pages):
-                messages.warning(request, "Add a second factor: who may publish needs one.")
+                messages.warning(request, "Add a second factor: users who may publish need one.")
                 return HttpResponseRedirect(reverse("mfa_index"))
         return self.get_response(request)
 
 
-def find_end(request: Any) -> str:
-    """Ask the provider again, if it is time; returns why the session ends, or nothing."""
+def find_end_reason(request: Any) -> str:
+    """Ask the provider again if a check is due. Returns why the session ends, or nothing."""
     record = request.session.get(PROVIDER_TOKENS)
     age = time.time() - record["checked"] if record else 0.0
     if 0 <= age < CHECK_SECONDS:
@@ -74,7 +74,7 @@ def find_end(request: Any) -> str:
 
 
 def _wait_for_check(request: Any) -> str:
-    """Another request of the session asks the provider, which may accept a refresh token only once."""
+    """Wait for the request that asks the provider, because the provider may accept a refresh token only once."""
     before, end = request.session[PROVIDER_TOKENS], time.monotonic() + _WAIT_SECONDS
     while is_unchecked(request.session) and time.monotonic() < end:
         time.sleep(0.1)
@@ -87,14 +87,14 @@ def _wait_for_check(request: Any) -> str:
 
 
 def _read_claims(request: Any, record: dict[str, Any]) -> dict[str, Any]:
-    """The present claims, by a new token where the provider gave a means for one."""
+    """The current claims, with a new access token if the provider gave a refresh token."""
     issuer = conf.get("SIGN_IN")["issuer"]
     adapter, id_token = OpenIdAdapter(request, issuer), None
     if record["refresh"]:
         tokens = adapter.refresh(request, record["refresh"])
         record |= {"access": tokens["access_token"], "refresh": tokens.get("refresh_token") or record["refresh"]}
         id_token = tokens.get("id_token")
-        # At once, because the provider may accept the old one no more.
+        # Store them at once: the provider may no longer accept the old refresh token.
         _store(request, record)
     claims = adapter.read_claims(record["access"], id_token)
     known = request.user.socialaccount_set.filter(provider=issuer).values_list("uid", flat=True)

@@ -1,4 +1,4 @@
-"""Groups at the OpenID provider, and what they are here."""
+"""The mapping of groups at the OpenID provider to groups here."""
 
 from typing import Any, ClassVar
 
@@ -7,7 +7,7 @@ from django.db import models
 
 
 class CeGroupMapping(models.Model):
-    """Users in a group at the provider are in a group here."""
+    """A group here that users get who are in a group at the provider."""
 
     # The app is installed only where it is configured: a type checker does not see the manager.
     objects: ClassVar[Any] = models.Manager()

@@ -1,6 +1,6 @@
-"""The OpenID provider of the installation: its answers are verified before anything of them is used or stored.
+"""The OpenID provider of the installation: its answers are verified before anything in them is used or stored.
 
-The library skips the signature of an ID token that it fetched itself, and sends no nonce. Here both are checked.
+The library skips the signature of an ID token that it fetched itself, and sends no nonce. This module checks both.
 """
 
 import secrets
@@ -40,9 +40,9 @@ class Refused(OAuth2Error):
 
 
 class OpenIdAdapter(OpenIDConnectOAuth2Adapter):
-    """Calls of one sign-in, or of one check of its claims."""
+    """Calls to the provider for one sign-in, or for one check of its claims."""
 
-    #: What was noted in the session when the sign-in began; the view sets it.
+    #: What the session stored when the sign-in began; the view sets it.
     state: Any = None
 
     def get_callback_url(self, request: Any, app: Any) -> str:
@@ -52,7 +52,7 @@ class OpenIdAdapter(OpenIDConnectOAuth2Adapter):
         """The user whom the provider names. Raises Refused."""
         claims = self.read_claims(token.token, kwargs["response"].get("id_token"), self.state["nonce"])
         login = self.get_provider().sociallogin_from_response(request, {"userinfo": claims})
-        # Who it is and what they may do is enough: no other claim is stored.
+        # The user's identity and groups are enough: no other claim is stored.
         login.account.extra_data, login.email_addresses = {}, []
         self.state |= {"groups": read_groups(claims), "amr": claims.get("amr")}
         return login
@@ -115,19 +115,19 @@ class OpenIdProvider(OpenIDConnectProvider):
     pkce_enabled_default = True
 
     def get_redirect_from_request_kwargs(self, request: Any) -> dict[str, Any]:
-        """The page to return to; nothing else comes from the request. Users who are signed in connect their account."""
+        """Take only the page to return to from the request. Users who are signed in connect their account."""
         process = AuthProcess.CONNECT if request.user.is_authenticated else AuthProcess.LOGIN
         return {**Provider.get_redirect_from_request_kwargs(self, request), "process": process}
 
     def redirect(self, request: Any, process: str, next_url: Any = None, data: Any = None, **kwargs: Any) -> Any:
-        """To the provider, with a nonce that its answer must have."""
+        """Redirect to the provider, with a nonce that its answer must repeat."""
         nonce = secrets.token_urlsafe(24)
         parameters = {**self.get_auth_params(), "nonce": nonce}
         return super().redirect(request, process, next_url, data, nonce=nonce, auth_params=parameters, **kwargs)
 
 
 class CallbackView(OAuth2CallbackView):
-    """The provider's answer. What cannot be read is refused like what is wrong."""
+    """Receives the provider's answer, and refuses an unreadable one like a wrong one."""
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         try:

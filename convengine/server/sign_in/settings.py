@@ -1,4 +1,4 @@
-"""The settings of sign-in by an OpenID provider and of second factors. Without its variables, nothing is added."""
+"""The settings of sign-in through an OpenID provider and of second factors: without variables, none are added."""
 
 from collections.abc import MutableMapping
 from typing import Any
@@ -44,7 +44,7 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
         raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")
     chosen = {"issuer": issuer, "label": label, "groups_claim": groups_claim, "local": local}
     settings["CONVENGINE"]["SIGN_IN"] = {**chosen, "second_factor": second_factor}
-    # Accounts of another issuer are other accounts, so that its address is the provider's name.
+    # The address of the issuer is the provider's ID, because another issuer has other accounts.
     options = {"server_url": issuer, "scope": scopes, "oauth_pkce_enabled": True}
     app = {"provider_id": issuer, "name": label, "client_id": client, "secret": secret, "settings": options}
     settings["INSTALLED_APPS"] += _APPS
@@ -79,7 +79,7 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
             "MFA_SUPPORTED_TYPES": ["totp", "webauthn", "recovery_codes"] if second_factor != "off" else [],
             "MFA_RECOVERY_CODES_SHOW_ONCE": True,
             "MFA_TOTP_ISSUER": "ConvEngine",
-            # A code of the half minute before is right too: clocks differ.
+            # The codes of the half minutes before and after are valid, too, because clocks differ.
             "MFA_TOTP_TOLERANCE": 1,
             "MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN": settings["DEBUG"],
         }

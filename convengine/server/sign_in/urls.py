@@ -1,4 +1,4 @@
-"""Addresses of the sign-in, below those of the admin. Of the library's pages, only those that users need."""
+"""Addresses of the sign-in, below that of the admin, with only those pages of the library that users need."""
 
 from allauth.account.views import logout, reauthenticate
 from allauth.usersessions.views import list_usersessions
@@ -7,10 +7,10 @@ from django.views.generic import RedirectView
 
 from convengine.server.deployment import conf
 from convengine.server.sign_in import administration  # noqa: F401  (registers its pages)
-from convengine.server.sign_in.entrance import SignInView, begin, receive_answer
+from convengine.server.sign_in.entrance import SignInView, begin_sign_in, receive_answer
 
 urlpatterns = [
-    # In place of the admin's own page, whose name it keeps.
+    # It replaces the admin's own page at the same address.
     path("login/", SignInView.as_view(), name="account_login"),
     path("account/", RedirectView.as_view(url=reverse_lazy("usersessions_list")), name="sign_in_account"),
     path("account/sessions/", list_usersessions, name="usersessions_list"),
@@ -21,6 +21,6 @@ if conf.get("SIGN_IN")["second_factor"] != "off":
     urlpatterns.append(path("account/second-factor/", include("allauth.mfa.urls")))
 if conf.get("SIGN_IN")["issuer"]:
     urlpatterns += [
-        path("account/provider/", begin, name="sign_in_begin"),
+        path("account/provider/", begin_sign_in, name="sign_in_begin"),
         path("account/provider/answer/", receive_answer, name="sign_in_callback"),
     ]

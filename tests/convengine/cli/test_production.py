@@ -60,7 +60,7 @@ def test_what_the_manual_recommends_is_fine() -> None:
         ({"SECURE_HSTS_SECONDS": 0}, "HSTS", "CE_HSTS_SECONDS"),
         ({"SESSION_COOKIE_SECURE": False}, "cookies", "CE_SECURE_COOKIES=true"),
         ({"CSRF_COOKIE_SECURE": False}, "cookies", "CE_SECURE_COOKIES=true"),
-        ({"ALLOWED_HOSTS": ["*"]}, "hosts", "Any name of a host is accepted. Set CE_ALLOWED_HOSTS"),
+        ({"ALLOWED_HOSTS": ["*"]}, "hosts", "Any host name is accepted. Set CE_ALLOWED_HOSTS"),
         ({"ALLOWED_HOSTS": ["localhost", "[::1]"]}, "hosts", "Only names of this machine are accepted."),
         ({"SECRET_KEY": "short"}, "secret keys", "1 of 1 key can be guessed"),
         ({"SECRET_KEY": "x" * 60}, "secret keys", "1 of 1 key can be guessed"),
@@ -105,8 +105,8 @@ def test_an_old_backup_is_none(tmp_path: Path) -> None:
     os.utime(tmp_path / "heads.anchor", (0, time.time() - 3 * 86_400))
 
     assert {name: text.partition(".")[0] for name, text in list_missing().items()} == {
-        "anchor": "The newest is old: heads",
-        "backup": "The newest is old: heads",
+        "anchor": "The newest file is old: heads",
+        "backup": "The newest file is old: heads",
     }
 
 
@@ -126,7 +126,9 @@ def test_passwords_that_everybody_tries_first_are_named() -> None:
     User.objects.create_user("gone", password="gone", is_active=False)
     hashes = list(User.objects.order_by("pk").values_list("password", flat=True))
 
-    assert list_missing() == {"passwords": "ada, ben can be guessed at once. convengine manage changepassword NAME"}
+    assert list_missing() == {
+        "passwords": "The passwords of ada, ben can be guessed at once. convengine manage changepassword NAME"
+    }
     assert list(User.objects.order_by("pk").values_list("password", flat=True)) == hashes
 
 

@@ -1,4 +1,4 @@
-"""Where users sign in by a provider."""
+"""The fixtures of an installation with a provider."""
 
 from tests.convengine.server.sign_in.fixtures import provider_folder, set_user, site
 

@@ -44,7 +44,7 @@ def test_without_passwords_an_administrator_gets_in_until_one_is_connected(
     page = visitor.sign_in_by_password("local-qa")
     assert "Passwords are switched off." in page.text
     assert ("local-qa", "password: switched off") in site.read_log("SIGN_IN_REFUSED")
-    assert "Add a second factor: who may publish needs one." in ada.sign_in_by_password("ada").text
+    assert "Add a second factor: users who may publish need one." in ada.sign_in_by_password("ada").text
 
     provider.reset()
     provider.claims = {"sub": "ada", "groups": []}

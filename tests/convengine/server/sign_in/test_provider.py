@@ -1,4 +1,4 @@
-"""Users who sign in by a real OpenID provider, django-oauth-toolkit, which runs beside the server."""
+"""Users who sign in through a real OpenID provider, django-oauth-toolkit, which runs beside the server."""
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
@@ -34,8 +34,8 @@ def test_a_new_user_has_the_groups_that_the_claims_are_here(site: Site, set_user
     assert list_groups(site, "anna") == {"analyst", "qa"}
     assert ("anna", LABEL) in site.read_log("SIGN_IN")
     changes = site.read_log("ACCESS_CHANGED")
-    assert ("anna", "user added at the first sign-in by the provider") in changes
-    assert ("anna", "groups by the provider: +analyst +qa") in changes
+    assert ("anna", "user added at the first sign-in through the provider") in changes
+    assert ("anna", "groups from the provider: +analyst +qa") in changes
     # Of the claims, only the user's number at the provider is stored.
     assert site.query("SELECT extra_data FROM socialaccount_socialaccount") == [("{}",)]
     assert Visitor(site).sign_in().status_code == 200
@@ -53,7 +53,7 @@ def test_rights_follow_the_provider_within_minutes(site: Site, set_user: SetUser
     site.age_sessions(181)
     assert visitor.get(f"{RULES}add/").status_code == 403
     assert visitor.get(RULES).status_code == 200
-    assert ("mover", "groups by the provider: +qa -analyst") in site.read_log("ACCESS_CHANGED")
+    assert ("mover", "groups from the provider: +qa -analyst") in site.read_log("ACCESS_CHANGED")
 
     set_user("mover")
     site.age_sessions(181)
@@ -138,7 +138,7 @@ def test_an_administrator_connects_the_own_user(site: Site, set_user: SetUser) -
     assert "Enter your password" in again.text
     ada.post("/admin/account/again/", data={"password": "right horse battery"})
 
-    assert ("ada", "sign-in by the provider connected") in site.read_log("ACCESS_CHANGED")
+    assert ("ada", "sign-in through the provider connected") in site.read_log("ACCESS_CHANGED")
     other = Visitor(site)
     assert other.sign_in().status_code == 200
     assert ("ada", LABEL) in site.read_log("SIGN_IN")
