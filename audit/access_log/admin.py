@@ -1,4 +1,4 @@
-"""The list of who read what, and who signed in."""
+"""The list of accesses to the record, sign-ins and changes of access."""
 
 from typing import Any
 from urllib.parse import parse_qsl
@@ -38,7 +38,7 @@ class AccessLogAdmin(ByConversation):
 
     @admin.display(description="search, filters or details")
     def search_beginning(self, row: CeAccessLog) -> str:
-        """The filters of a search or a list by their names; of a sign-in, how or why not."""
+        """The filters of a search or a list by their names, or the details of a sign-in."""
         seal = read_seal(row.seal)
         if seal and seal.cuts:
             return "(erased)"

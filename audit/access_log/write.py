@@ -42,7 +42,7 @@ def log_access(
 
 
 def log_account_event(request: Any, kind: AccountEvent, name: str, details: str) -> None:
-    """Log a sign-in, a refused one, or a change of what users may do. `name`: the user who signs in or makes it."""
+    """Log a sign-in, its refusal, or a change of access. `name`: the user who signs in or makes the change."""
     CeAccessLog.objects.create(
         reader=name,
         kind=CeAccessLog.Kind[kind],
@@ -53,7 +53,7 @@ def log_account_event(request: Any, kind: AccountEvent, name: str, details: str)
 
 
 def log_row_access(request: Any, row: Any) -> None:
-    """Log that a user reads a stored row in the admin; null: a list. The page names the table."""
+    """Log that a user opens a row in the admin, or a list if `row` is None. The page names the table."""
     if row is None:
         log_access(request, CeAccessLog.Kind.LIST, search=request.GET.urlencode())
         return

@@ -1,4 +1,4 @@
-"""What leaves the machine: each way out, with the code that sends, and where it goes as configured now."""
+"""The outlets by which data leaves the machine, with the modules that send it and the configured destinations."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -26,19 +26,19 @@ class Destination(NamedTuple):
     is_on: bool = True
 
     @property
-    def shown(self) -> str:
+    def address_list(self) -> str:
         return ", ".join(filter(None, self.addresses)) or "nobody"
 
 
 class Outlet(NamedTuple):
-    """A way out of the machine."""
+    """A way by which data leaves the machine."""
 
     title: str
-    #: What goes there.
+    #: What it sends.
     data: str
-    #: The beginnings of the names of the modules that send it. A test finds code that no outlet has.
+    #: The prefixes of the modules that send it. A test finds modules that send data and belong to no outlet.
     modules: Sequence[str]
-    #: The chapter of the manual, the variables that switch it, and the page of the sidebar with its rows.
+    #: The chapter of the manual, the variables that configure it, and the sidebar page with its rows.
     chapter: str
     variables: Sequence[str]
     page: str
@@ -46,13 +46,13 @@ class Outlet(NamedTuple):
 
 
 def list_outlets(snapshot: Snapshot) -> Sequence[Outlet]:
-    """Each way out, also those that lead nowhere now."""
-    return *_list_of_conversations(snapshot), *_list_of_operation()
+    """All outlets, including those without a destination."""
+    return *_list_conversation_outlets(snapshot), *_list_operation_outlets()
 
 
-def _list_of_conversations(snapshot: Snapshot) -> Iterator[Outlet]:
+def _list_conversation_outlets(snapshot: Snapshot) -> Iterator[Outlet]:
     yield Outlet(
-        "Models", "Prompts: what users wrote, earlier turns, and data that steps add. For vectors: messages, phrases.",
+        "Models", "Prompts: what users wrote, earlier turns, and data that steps add. Embeddings: messages, phrases.",
         ("convengine.server.model_clients", "convengine.server.phrase_models"), "models", ["CE_LLM_…"], "",
         [Destination(", ".join(each.models), [_read_host(each.base_url)]) for each in wiring.models().all],
     )  # fmt: skip
@@ -66,13 +66,13 @@ def _list_of_conversations(snapshot: Snapshot) -> Iterator[Outlet]:
         ],
     )  # fmt: skip
     yield Outlet(
-        "Databases of tools", "Values in the statements of tools.",
+        "Databases of tools", "Values in the SQL statements of tools.",
         ["convengine.server.executors.db"], "tools", ["CE_TOOL_DATABASE_URLS"], "Database tools",
-        _list_named(conf.get("TOOL_DATABASES")),
+        _list_hosts(conf.get("TOOL_DATABASES")),
     )  # fmt: skip
     enabled = snapshot.enabled_rows(rows.McpServer)
     yield Outlet(
-        "MCP servers", "Arguments of their tools.",
+        "MCP servers", "Arguments of tool calls.",
         ["convengine.server.mcp_client"], "extending", ["CE_MCP_…"], "MCP servers",
         [
             Destination(each.name, [_read_host(each.url) if each.url else str(each.command)], each in enabled)
@@ -93,7 +93,7 @@ def _list_of_conversations(snapshot: Snapshot) -> Iterator[Outlet]:
     )  # fmt: skip
 
 
-def _list_of_operation() -> Iterator[Outlet]:
+def _list_operation_outlets() -> Iterator[Outlet]:
     yield Outlet(
         "Alerts", "Names and numbers of reports; nothing that users wrote.",
         ["audit.alerts"], "reports", ["CE_NOTIFICATION_…"], "Alert rules",
@@ -115,25 +115,25 @@ def _list_of_operation() -> Iterator[Outlet]:
     )  # fmt: skip
     provider = conf.get("SIGN_IN")
     yield Outlet(
-        "Sign-in", "Requests for who signs in, and for that user's groups; the user's browser goes there, too.",
+        "Sign-in", "Requests for the user who signs in, and for the user's groups. The browser goes there, too.",
         ["convengine.server.sign_in"], "sign_in", ["CE_OIDC_ISSUER"], "",
-        _list_named({provider["label"]: provider["issuer"]} if provider.get("issuer") else {}),
+        _list_hosts({provider["label"]: provider["issuer"]} if provider.get("issuer") else {}),
     )  # fmt: skip
     traces = {name: os.environ.get(name, "") for name in ENDPOINTS if is_wanted(os.environ)}
     metrics = [Destination("/metrics", ["readers with the token"])] if conf.get("METRICS_TOKEN") else []
     yield Outlet(
         "Monitoring", "Names, times, errors and IDs of turns, steps and calls; nothing that users wrote.",
         ["convengine.server.observability"], "observability", ["OTEL_EXPORTER_OTLP_ENDPOINT", "CE_METRICS_TOKEN"], "",
-        [*_list_named(traces), *metrics],
+        [*_list_hosts(traces), *metrics],
     )  # fmt: skip
     yield Outlet(
         "Broker and bus", "Names of jobs, IDs of conversations, and progress texts.",
         ("convengine.server.jobs", "convengine.server.queued", "convengine.server.deployment.redis", "audit.live"),
         "operations", ["CE_BROKER_URL", "CE_BUS_URL"], "Background jobs",
-        _list_named({"broker": conf.get("BROKER_URL"), "bus": conf.get("BUS_URL")}),
+        _list_hosts({"broker": conf.get("BROKER_URL"), "bus": conf.get("BUS_URL")}),
     )  # fmt: skip
     yield Outlet(
-        "Database", "Everything that is kept.",
+        "Database", "All stored data.",
         ["convengine.server.database"], "deployment", ["DATABASE_URL", "CE_REPLICA_URL"], "",
         [Destination(name, [each.get("HOST") or "this machine"]) for name, each in settings.DATABASES.items()],
     )  # fmt: skip
@@ -144,16 +144,16 @@ def _list_of_operation() -> Iterator[Outlet]:
         [Destination(name, [value]) for name, value in anchors.items() if value],
     )  # fmt: skip
     yield Outlet(
-        "Own code", "Whatever it sends; ask who wrote it.",
+        "Extensions", "Unknown: ask the authors of this code.",
         (), "extending", ["CE_EXTENSIONS"], "",
         [Destination(name, ["unknown"]) for name in (*conf.get("EXTENSIONS"), *conf.get("STEPS"))],
     )  # fmt: skip
 
 
-def _list_named(addresses: dict[str, str]) -> list[Destination]:
+def _list_hosts(addresses: dict[str, str]) -> list[Destination]:
     return [Destination(name, [_read_host(address)]) for name, address in addresses.items() if address]
 
 
 def _read_host(address: str) -> str:
-    """The host and the port of an address; its path and its login may be secret."""
+    """The host and the port of a URL. They leave out its path and its login, which may be secret."""
     return urlsplit(address.partition(";")[0]).netloc.rpartition("@")[2] or "this machine"

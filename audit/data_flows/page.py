@@ -28,7 +28,7 @@ _INTERNAL = "Internal"
 
 
 class RetentionRule(NamedTuple):
-    """How long data stays, and the setting or variable that says so; both are blank if nobody can change it."""
+    """How long data stays, and the setting or the variable that controls it, if there is one."""
 
     time: str
     setting: str = ""
@@ -43,31 +43,31 @@ def data_page(request: HttpRequest) -> HttpResponse:
     context = {
         "title": TITLE,
         "database": f"{database['NAME']} on {database['HOST'] or 'this machine'}",
-        "limited": list_limited(snapshot, links.get("All settings", "")),
-        "unlimited": list_unlimited(),
+        "limited": list_limited_data(snapshot, links.get("All settings", "")),
+        "unlimited": list_unlimited_data(),
         "sent": [(outlet, links.get(outlet.page)) for outlet in list_outlets(snapshot)],
     }
     return TemplateResponse(request, "audit/data.html", context)
 
 
-def list_limited(snapshot: Snapshot, settings_url: str) -> Sequence[tuple[RetentionRule, Sequence[str]]]:
-    """What jobs remove, by the rule that they follow."""
+def list_limited_data(snapshot: Snapshot, settings_url: str) -> Sequence[tuple[RetentionRule, Sequence[str]]]:
+    """The data that jobs remove, grouped by retention rule."""
     groups = defaultdict[RetentionRule, list[str]](list)
-    titles = map_titles()
+    titles = map_table_titles()
     for retention in list_retentions():
         models = list_models(retention)
         names = [f"{titles[model][1]}: {retention.part}" if retention.part else titles[model][1] for model in models]
         groups[_describe_rule(retention.period, snapshot, settings_url)] += names
-    # What somebody can change is first.
+    # Rules that a setting controls come first.
     ordered = sorted(groups.items(), key=lambda group: not group[0].help)
     return [(rule, list(dict.fromkeys(names))) for rule, names in ordered]
 
 
-def list_unlimited() -> Sequence[tuple[str, Sequence[str]]]:
-    """What stays until somebody deletes it, by the section of the sidebar."""
+def list_unlimited_data() -> Sequence[tuple[str, Sequence[str]]]:
+    """The data that stays until somebody deletes it, grouped by section of the sidebar."""
     limited = {model for retention in list_retentions() if not retention.part for model in list_models(retention)}
     groups = defaultdict[str, list[str]](list)
-    for model, (section, title) in map_titles().items():
+    for model, (section, title) in map_table_titles().items():
         if model not in limited:
             groups[section].append(title)
     return [(section, list(dict.fromkeys(titles))) for section, titles in groups.items()]
@@ -78,7 +78,7 @@ def list_retentions() -> list[Retention]:
 
 
 def list_models(retention: Retention) -> Iterator[Any]:
-    """The tables of a retention; rows that are removed take those of other tables with them."""
+    """The models of a retention, and those whose rows are deleted together with theirs."""
     for label in retention.tables:
         model = apps.get_model(label)
         yield model
@@ -86,8 +86,8 @@ def list_models(retention: Retention) -> Iterator[Any]:
             yield from (each.related_model for each in model._meta.related_objects if each.on_delete is CASCADE)
 
 
-def map_titles() -> Mapping[Any, tuple[str, str]]:
-    """The section and the title of each table: of the sidebar, or without a page its name."""
+def map_table_titles() -> Mapping[Any, tuple[str, str]]:
+    """The section and the title of each table in the sidebar. A table without a page has its own name."""
     entries = [(apps.get_model(entry.model), entry) for each in layout.list_sections() for entry in each.entries]
     known = {model: (entry.section, entry.title) for model, entry in entries if entry.page == "changelist"}
     rest = [model for model in apps.get_models() if model._meta.managed and model not in known]
@@ -99,7 +99,7 @@ def _name_table(model: Any) -> str:
     if hasattr(model, "history_change_reason"):
         return "history of changed rows"
     name = str(model._meta.verbose_name)
-    # Django made the name from that of the class.
+    # Django derived this name from the name of the class.
     return str(model._meta.db_table) if name.startswith("ce ") else name
 
 

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 
 import convengine.server.settings_catalogue  # noqa: F401  (completes the catalogue)
 from audit.data_flows.destinations import list_outlets
-from audit.data_flows.page import list_limited, list_retentions, list_unlimited, map_titles
+from audit.data_flows.page import list_limited_data, list_retentions, list_unlimited_data, map_table_titles
 from audit.models import CeAlertRule
 from audit.search import text_index
 from config_admin.manual import prose
@@ -128,22 +128,22 @@ def test_retention_is_that_of_the_settings_in_force(settings: Any) -> None:
     CeConfig.objects.create(config_type="AUDIT", config_key="RETENTION_DAYS", config_value="365")
     settings.CONVENGINE = {**settings.CONVENGINE, "IDEMPOTENCY_HOURS": 5}
     limited = {
-        (rule.time, rule.setting): names for rule, names in list_limited(configuration().current(), "/settings/")
+        (rule.time, rule.setting): names for rule, names in list_limited_data(configuration().current(), "/settings/")
     }
 
     turns = limited["365 days", "Retention of turns (days)"]
     assert {"Conversations", "Turns", "Memory", "Webhook deliveries", "Turns: events and recordings"} <= set(turns)
     assert limited["5 hours", "CE_IDEMPOTENCY_HOURS"] == ["Stored answers", "Queued messages"]
     assert limited["no limit", "Retention of the access log (days)"] == ["Access log"]
-    kept = {name for _, names in list_unlimited() for name in names}
+    kept = {name for _, names in list_unlimited_data() for name in names}
     assert {"Users", "Rules", "Releases", "history of changed rows", "API keys"} <= kept
     assert not kept & {"Turns", "Access log", "Stored answers"}
 
 
 def test_every_table_of_the_database_is_on_the_page() -> None:
-    limited = {name for _, names in list_limited(configuration().current(), "") for name in names}
-    shown = limited | {name for _, names in list_unlimited() for name in names}
-    titles = {model: title for model, (_, title) in map_titles().items()}
+    limited = {name for _, names in list_limited_data(configuration().current(), "") for name in names}
+    shown = limited | {name for _, names in list_unlimited_data() for name in names}
+    titles = {model: title for model, (_, title) in map_table_titles().items()}
 
     assert set(titles) == {model for model in apps.get_models() if model._meta.managed}
     assert set(titles.values()) <= shown
