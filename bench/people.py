@@ -1,4 +1,4 @@
-"""A world that stands for people: a form of eight fields, an FAQ, and 400 messages of which no two are alike."""
+"""A world closer to real users: a form of eight fields, an FAQ, and 400 messages of which no two are alike."""
 
 from typing import Any
 
@@ -37,20 +37,8 @@ _STATES = {
     "DONE": "We look forward to your visit, {{ name }}.",
 }
 _OPENINGS = (
-    *("", "Hi, ", "Hello there, ", "Dear all, ", "Hello, ", "Hello all, ", "Hey, ", "Hello! ", "Thanks. "),
-    *(
-        "OK, ",
-        "So ",
-        "Well, ",
-        "And ",
-        "Now ",
-        "Great, ",
-        "Thank you, ",
-        "Alright, ",
-        "Hi there, ",
-        "Dear team, ",
-        "Oh, ",
-    ),
+    *("", "Hi, ", "Hello there, ", "Dear all, ", "Hello, ", "Hello all, ", "Hey, ", "Hello! ", "Thanks. ", "OK, "),
+    *("So ", "Well, ", "And ", "Now ", "Great, ", "Thank you, ", "Alright, ", "Hi there, ", "Dear team, ", "Oh, "),
 )
 _WORDS = {
     "day": ("Monday", "Tuesday", "Friday", "Sunday"),
@@ -80,7 +68,7 @@ def load(rules: int) -> list[str]:
         clear_rows()
         for code, phrase in phrases.items():
             m.CeIntent.objects.create(intent_code=code, description=phrase, returns=code != _BOOKING)
-            state, pattern = "COLLECT" if code == _BOOKING else "IDLE", _say(phrase, 0)
+            state, pattern = "COLLECT" if code == _BOOKING else "IDLE", _fill_in(phrase, 0)
             m.CeIntentClassifier.objects.create(intent_code=code, state_code=state, rule_type="PHRASE", pattern=pattern)
         for code, state, text in (*answers, ("UNKNOWN", "UNKNOWN", "Sorry?")):
             m.CeResponse.objects.create(intent_code=code, state_code=state, response_type="EXACT", exact_text=text)
@@ -100,14 +88,14 @@ def _form_rules() -> list[m.CeRule]:
 
 
 def _list_round(number: int, opening: str) -> list[str]:
-    """A question to each line of the FAQ, then the form from the request to the yes."""
+    """A question for each entry of the FAQ, then the form from the request to the confirmation."""
     questions = [question for question, _ in _FAQ.values()]
     answers = [answer for _, answer in _FIELDS.values()]
     return [
-        opening + _say(text, number) for text in (*questions, "I would like to book a room", *answers, "yes please")
+        opening + _fill_in(text, number) for text in (*questions, "I would like to book a room", *answers, "yes please")
     ]
 
 
-def _say(text: str, number: int) -> str:
+def _fill_in(text: str, number: int) -> str:
     words = {name: options[number % len(options)] for name, options in _WORDS.items()}
     return text.format(**words, number=number)

@@ -55,7 +55,7 @@ class Products:
     def world(
         self, rules: int, patterns: int, *, workers: int = 2, threads: int = 4, people: bool = False
     ) -> Iterator[Product]:
-        """A world of that size, served inside the block; with `people`, the one that stands for them."""
+        """A world of this size, served inside the block. `people`: the world of `bench/people.py`."""
         database = f"rules_{rules}_{'people' if people else f'patterns_{patterns}'}"
         self.postgres.create(database, _EMPTY)
         environment = _environment(self.postgres, database, self.folder)

@@ -49,7 +49,7 @@ def load(rules: int, patterns: int) -> list[str]:
 
 
 def load_people(rules: int) -> list[str]:
-    """Put the world that stands for people into the database; returns its messages."""
+    """Put the world of `bench/people.py` into the database; returns its messages."""
     return people.load(rules)
 
 

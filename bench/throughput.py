@@ -16,7 +16,7 @@ from bench.servers import start_server
 LEVELS = (1, 8, 32)
 RIVALS = ("base", "floor")
 FULL = "full turn"
-#: A form, an FAQ and messages that do not repeat: caches of texts help little. It is shown, and has no goal.
+#: A form, an FAQ and messages that do not repeat, so that caches of texts help little. It has no goal.
 PEOPLE = "people"
 
 

@@ -42,7 +42,7 @@ def load(rules: int, patterns: int) -> list[str]:
 
 
 def clear_rows() -> None:
-    """Remove the rows of the world before."""
+    """Remove the rows of the previous world."""
     for model in (m.CeRule, m.CePolicy, m.CeIntentClassifier, m.CeResponse, m.CeOutputSchema, m.CeIntent):
         model._default_manager.all().delete()
 
@@ -101,7 +101,7 @@ def _tested_rules() -> Iterator[m.CeRule]:
 
 
 def make_other_rules(count: int) -> Iterator[m.CeRule]:
-    """Rules that never match: a fifth of them is tested in each turn."""
+    """Rules that never match. Each turn tests a fifth of them."""
     for index in range(count):
         if index % 5 == 0:
             yield make_rule(rule_type="REGEX", match_pattern=_never("REGEX", index))
@@ -117,6 +117,6 @@ def make_other_rules(count: int) -> Iterator[m.CeRule]:
 
 
 def make_rule(**values: Any) -> m.CeRule:
-    """A rule with usual values where none are given."""
+    """A rule with the usual values in all columns that are not given."""
     usual = {"intent_code": "ANY", "state_code": "ANY", "rule_type": "EXACT", "action": "SET_STATE"}
     return m.CeRule(**{**usual, "action_value": "OTHER", **values})

@@ -84,7 +84,7 @@ def _is_masked_name(name: str, keys: Set[str]) -> bool:
 
 def may_mention(text: str, keys: Set[str]) -> bool:
     """True when a JSON text may hold one of the keys: a cheap test before the walk."""
-    if not keys or any(part[:1] == "u" for part in text.split("\\")[1:]):  # "contrase\\u00f1a" may be any name.
+    if not keys or any(part[:1] == "u" for part in text.split("\\")[1:]):  # An escape may hide any name.
         return bool(keys)
     # RE2 takes no lone surrogates, which a turn keeps until its texts are stored.
     return _compile_names(frozenset(keys)).search(text.encode("utf-8", "replace")) is not None

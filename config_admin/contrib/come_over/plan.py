@@ -332,26 +332,26 @@ class _Planner:
         """The texts of responses one after the other, and what they lose. `asks`: a question of a form follows."""
         missing = [f"{name} is not in the domain" for name in names if name not in self._project.responses]
         variations = (self._project.responses.get(name, ()) for name in names)
-        texts = [write_text([*map(self._show, each)] if not asks else each, fields) for each in variations]
+        texts = [write_text([*map(self._add_messages, each)] if not asks else each, fields) for each in variations]
         self._responses.update(names)
         losses = [*missing, *(loss for text in texts for loss in text.losses)]
         return write_in_sequence([text.template for text in texts]), losses
 
-    def _show(self, variation: Mapped) -> Mapped:
-        """The variation of an answer with the message of each of its buttons, blank if no example says it."""
+    def _add_messages(self, variation: Mapped) -> Mapped:
+        """The variation of an answer with the message that each button sends: blank if no example fits."""
         replies = variation.get("replies", ())
-        shown = {button.title: self._find_message(button) for button in read_buttons(variation)}
+        messages = {button.title: self._find_message(button) for button in read_buttons(variation)}
         left_out = [part for part in variation.get("left_out", ()) if not (replies and part == QUICK_REPLIES)]
-        return {**variation, "left_out": left_out, "shown": {**shown, **dict(zip(replies, replies, strict=True))}}
+        return {**variation, "left_out": left_out, "messages": {**messages, **{text: text for text in replies}}}
 
     def _find_message(self, button: Button) -> str:
-        """What a user says instead: the text, an example of the intent with the values, or the value."""
+        """The message that a button sends: its text, an example of its intent with its values, or its only value."""
         examples = self._project.examples.get(button.intent, ())
         exact = [example.text for example in examples if example.values == button.values]
         values = [*button.values.values()]
         is_word = len(values) == 1 and not isinstance(values[0], (bool, dict, list))
         others = [str(values[0])] if is_word else [] if values else [example.text for example in examples]
-        return next(iter([*filter(None, [button.text]), *exact, *others]), "")
+        return button.text or next(iter([*exact, *others]), "")
 
     # --- everything else ----------------------------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from convengine.evaluation.labelled import LabelledMessage, read_marks
 #: What a text may have instead of a slot, and between two responses.
 _ANYTHING = r"[\s\S]*"
 #: The types of fields that store a value as it is written.
-_EQUAL = ("choice", "pattern", "text")
+_UNCHANGED = ("choice", "pattern", "text")
 
 
 @dataclass
@@ -81,7 +81,7 @@ def write_scenario(project: Project, codes: Mapping[str, str], fields: Mapping[s
 
 
 def _list_played(project: Project, turn: _Turn) -> Sequence[str]:
-    """The actions before the first one of code."""
+    """The responses and forms of a turn before its first action that is code."""
     return list(takewhile(lambda action: is_response(action) or action in project.forms, turn.actions))
 
 
@@ -97,19 +97,19 @@ def _write_message(project: Project, turn: _Turn, open_form: str) -> LabelledMes
 def _write_values(
     project: Project, form: str, fields: Mapping[str, Fields], message: LabelledMessage, turn: _Turn
 ) -> Values:
-    """What an open form has: the values that are given, or any value where the engine writes it in another way."""
+    """The values that a form has after a turn: the given ones, or any value if the engine converts it."""
     given, expected = {**message.values, **turn.slots}, dict[str, Values]()
     kinds = {field["name"]: field["type"] for field in fields[form].fields} if form in fields else {}
     for slot in list_slots(project, form) if kinds else ():
         name, key = fields[form].names.get(slot.name), next(filter(given.get, (slot.name, *slot.entities)), None)
         if name and key:
-            is_equal = isinstance(given[key], str) and kinds[name] in _EQUAL
+            is_equal = isinstance(given[key], str) and kinds[name] in _UNCHANGED
             expected[f"$.{name}"] = {"equals": project.find_value(given[key], key)} if is_equal else {"exists": True}
     return expected
 
 
 def _write_response(project: Project, actions: Sequence[str], known: Set[str]) -> Values:
-    """An answer with the texts of actions one after the other; nothing without texts."""
+    """The expected answer: the texts of actions one after the other. Empty if they have no texts."""
     texts = [_write_pattern(project, action, known) for action in actions]
     return {"matches": _ANYTHING.join(texts)} if any(texts) else {}
 

@@ -24,8 +24,8 @@ _LONGEST_QUESTION, _LONGEST_ANSWER = 1000, 4000
 #: Parts of a variation that say when it holds.
 _CONDITIONS = frozenset({"condition", "channel"})
 #: Parts of a response that a text cannot have.
-QUICK_REPLIES = "quick replies"
 _RICH_PARTS = ("image", "attachment", "custom", "elements")
+QUICK_REPLIES = "quick replies"
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Button:
-    """What a button shows and sends: an intent, and values; or a text."""
+    """The title of a button, and what it sends: an intent with values, or a text."""
 
     title: str
     intent: str = ""
@@ -66,17 +66,17 @@ def read_buttons(variation: Mapping[str, Any]) -> Iterator[Button]:
 def write_text(variations: Sequence[Mapping[str, Any]], fields: Mapping[str, str], *, asks: bool = False) -> Text:
     """The texts of a response. `fields`: the fields of the flow by slot. `asks`: its buttons became choices."""
     chosen, most = _choose_variations(variations, asks), _LONGEST_QUESTION if asks else _LONGEST_ANSWER
-    written = (text for each in chosen for text in (each["text"], *chain(*each.get("shown", {}).items())))
+    written = (text for each in chosen for text in (each["text"], *chain(*each.get("messages", {}).items())))
     slots = dict.fromkeys(slot for text in written for slot in SLOT.findall(text))
     unset = [slot for slot in slots if slot not in fields]
     texts = _limit_length(
-        [_write_template(each["text"].strip(), fields) + _show_buttons(each, fields) for each in chosen], most
+        [_write_template(each["text"].strip(), fields) + _write_buttons(each, fields) for each in chosen], most
     )
     template = OR.join(texts)
     if len(template) > most:
         return Text("", losses=[f"its text has more than {most} characters"])
     rich = _list_rich_parts(variations, chosen)
-    silent = [title for each in chosen for title, message in each.get("shown", {}).items() if not message]
+    silent = [title for each in chosen for title, message in each.get("messages", {}).items() if not message]
     losses = {
         f"{len(texts)} of {len(variations)} variations": 0 < len(texts) < len(variations),
         f"without {', '.join(rich)}": rich,
@@ -94,15 +94,15 @@ def _choose_variations(variations: Sequence[Mapping[str, Any]], asks: bool) -> S
     return chosen[:1] if asks and any(each != buttons[0] for each in buttons) else chosen
 
 
-def _show_buttons(variation: Mapping[str, Any], fields: Mapping[str, str]) -> str:
-    """The calls that show the buttons of an answer, each with a message that it sends."""
-    shown = [(title, message) for title, message in variation.get("shown", {}).items() if message]
-    calls = (", ".join(_write_expression(text, fields) for text in dict.fromkeys(pair)) for pair in shown)
+def _write_buttons(variation: Mapping[str, Any], fields: Mapping[str, str]) -> str:
+    """The template calls that show the buttons of an answer, each with the message that it sends."""
+    sent = [(title, message) for title, message in variation.get("messages", {}).items() if message]
+    calls = (", ".join(_write_expression(text, fields) for text in dict.fromkeys(pair)) for pair in sent)
     return "".join(f"\n{{{{ button({call}) }}}}" for call in calls)
 
 
 def _write_expression(text: str, fields: Mapping[str, str]) -> str:
-    """A text with slots within a call."""
+    """A text with slots as an expression of a template."""
     parts = enumerate(SLOT.split(text))
     written = ((_name_slot(part, fields) if at % 2 else json.dumps(part, ensure_ascii=False)) for at, part in parts)
     return " ~ ".join(part for part in written if part != '""')

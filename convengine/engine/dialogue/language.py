@@ -128,7 +128,7 @@ def _find_locale(locale: str, locales: Iterable[str]) -> str | None:
 
 def _detect(turn: Turn, locales: Sequence[str]) -> str:
     """The language of the message, among those of the locales; blank where it is not sure."""
-    # A button's message is nobody's words.
+    # The user did not write the message that a button sends.
     text, languages = compose(turn.request.message) or "", sorted(map(find_language_code, locales))
 
     def decide() -> Json:

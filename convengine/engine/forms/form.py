@@ -58,7 +58,7 @@ def is_meaningful(value: Json) -> bool:
 
 
 def evaluate_form(schema: Json, context: Json, validator: Draft202012Validator | None = None) -> SchemaStatus:
-    """The status of `schema` for `context`, by its `validator` if cached. An unusable schema is never complete."""
+    """The status of `schema` for `context`. `validator`: a cached one. An unusable schema is never complete."""
     values = context if isinstance(context, Mapping) else {}
     if not is_usable(schema):
         return SchemaStatus(False, False)
@@ -207,7 +207,7 @@ class Form:
 
     def __init__(self, schema: Json) -> None:
         self.schema = write_out(schema)
-        #: The last context, which never changes, and its status: the steps of a turn ask a dozen times.
+        #: The last context, which is immutable, and its status: the steps of a turn ask for it about a dozen times.
         self._last: tuple[Json, SchemaStatus] = (object(), SchemaStatus(False, False))
 
     @cached_property

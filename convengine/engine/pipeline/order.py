@@ -19,7 +19,7 @@ DEFAULT_PIPELINE: tuple[str, ...] = (
     "convengine.engine.steps.conversation.step.PersistConversationBootstrapStep",
     # Record the user's message.
     "convengine.engine.steps.conversation.step.AuditUserInputStep",
-    # Take a pressed button for the message that it sends.
+    # Replace a pressed button by the message that it sends.
     "convengine.engine.steps.buttons.step.ButtonStep",
     # Find the language of the conversation, where it may have several.
     "convengine.engine.steps.language.step.LanguageStep",

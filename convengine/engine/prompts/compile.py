@@ -122,7 +122,7 @@ def _find_refused_call(node: nodes.Call) -> str | None:
 
 
 def _get_button(call: nodes.Call) -> nodes.Name | None:
-    """The name in a call that shows a button. Returns None for other calls."""
+    """The node with the name of the function, if a call shows a button."""
     return call.node if isinstance(call.node, nodes.Name) and call.node.name == BUTTON else None
 
 

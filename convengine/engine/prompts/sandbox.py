@@ -45,9 +45,9 @@ _NUMERIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "**": operator.pow,
 }
 _MAX_BITS = 256
-#: The function as authors write it, and as it is called: a variable may have the first name.
+#: The name of the function in templates, and its internal name, because a variable may be named `button`, too.
 BUTTON, SHOW_BUTTON = "button", "_show_button"
-#: So that a text has at most a hundred buttons.
+#: The work that a button costs: a text can have at most a hundred.
 _BUTTON_COST = MAX_WORK // 100
 
 

@@ -88,7 +88,7 @@ class RenderLimit(ValueError):
 
 
 class Work:
-    """The count of one rendering, the plain names that were missing, those that printed nothing, and the buttons.
+    """The remaining work of one rendering, the plain names that were missing or printed nothing, and the buttons.
 
     `truth`: how true and false are printed.
     """

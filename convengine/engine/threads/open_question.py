@@ -58,13 +58,13 @@ def describe_open_question(session: Session, turn: Turn) -> dict[str, Json]:
 
 
 def drop_hidden_buttons(session: Session, turn: Turn) -> Session:
-    """The session without the buttons of an answer that asks something or passes on to a person: nobody sees them."""
-    others = update_dialogue(session, buttons=())
-    if others is session:
+    """Remove the buttons if the answer asks something or hands over to a person: users do not see them then."""
+    cleared = update_dialogue(session, buttons=())
+    if cleared is session:
         return session
-    report = describe_open_question(others, turn)
+    report = describe_open_question(cleared, turn)
     is_hidden = is_with_person(session, turn) or any(report[name] for name in ("asked", "confirm", "choices"))
-    return others if is_hidden else session
+    return cleared if is_hidden else session
 
 
 def awaits_decision(session: Session, turn: Turn) -> bool:

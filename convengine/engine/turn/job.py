@@ -85,11 +85,11 @@ class Nightly:
 class Retention:
     """Data that a job removes when it is old."""
 
-    #: Models, as `app.Model`. Their rows leave with the rows of other tables that belong to them.
+    #: Models, as `app.Model`. Rows of other tables that belong to their rows are removed with them.
     tables: Sequence[str]
-    #: A time; a setting in days, whose 0 is no limit; or the key of the deployment's setting in hours.
+    #: How long it stays: a time, a setting in days (0: no limit), or the name of a deployment setting in hours.
     period: timedelta | Setting[int] | str
-    #: What is removed if it is not whole rows, or not all of them.
+    #: What is removed, if the job does not remove all rows as a whole.
     part: str = ""
 
 
@@ -109,5 +109,5 @@ class Job:
     work: Callable[[], Iterator[Counts]]
     #: It waits for answers from outside, so it runs in a thread of its own, and no other job waits for it.
     waits_outside: bool = False
-    #: What it removes: the page of kept data shows it.
+    #: What it removes, for the page *Data kept and sent*.
     removes: Sequence[Retention] = ()

@@ -17,7 +17,7 @@ VALUE = "value"
 ANY_WORD = "any_word"
 #: No phrase has more words: one that contains itself, such as a sum of people, could have all of a message.
 _MOST_WORDS = 32
-#: Reads a value from a number on: each possible end, with the value. The one of ANY_WORD reads any word.
+#: Reads a value that begins with a number: each possible end, with the value. The reader of ANY_WORD reads any word.
 Reader = Callable[[Sequence[Word], int], Iterable[tuple[int, Json]]]
 
 
@@ -306,7 +306,7 @@ class Chart:
         """
         for means, value in node.ends:
             matches.append(GrammarMatch(at, _make_value(means, value, slots)))
-        for position in self._list_places(start, at) if node.words or node.glued_words or node.slots else ():
+        for position in self._list_positions(start, at) if node.words or node.glued_words or node.slots else ():
             word = self.words[position]
             if following := node.words.get(word.key):
                 self._walk(following, start, position + 1, slots, matches)
@@ -319,7 +319,7 @@ class Chart:
                     for match in self.match(kind, position):
                         self._walk(following, start, match.end, {**slots, slot: match.value}, matches)
 
-    def _list_places(self, start: int, at: int) -> Sequence[int]:
+    def _list_positions(self, start: int, at: int) -> Sequence[int]:
         """The next word; inside a phrase also the one behind a comma, the full stop of a short form, or a hyphen."""
         words = self.words
         if not start < at < len(words) - 1 or words[at].key not in (",", ".", "-"):

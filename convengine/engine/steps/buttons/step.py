@@ -1,4 +1,4 @@
-"""ButtonStep: take a pressed button of the last answer for the message that it sends."""
+"""ButtonStep: replace a pressed button of the last answer by the message that it sends."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ from convengine.json_value import Json
 BUTTON_PRESSED = declare_stage(
     "BUTTON_PRESSED",
     Family.OPENING,
-    "The message was a button of the last answer, so that the turn reads the message that the button sends.",
+    "The user pressed a button of the last answer. The turn reads the message that the button sends.",
     steps="ButtonStep",
     keys="label message",
     sentences=(SentenceTemplate("The user pressed {label:said}, which sends {message:said}."),),
@@ -37,7 +37,7 @@ class ButtonStep(Step):
     def execute(self, session: Session, turn: Turn) -> Continue:
         """Replace the message, and forget the buttons."""
         state = DialogueState.of(session)
-        button = _find_pressed(session.user_text or "", state.buttons)
+        button = _find_button(session.user_text or "", state.buttons)
         session = update_dialogue(session, buttons=())
         if button is None:
             return Continue(session)
@@ -46,10 +46,10 @@ class ButtonStep(Step):
         return Continue(session.evolve(user_text=message).with_values(DialogueParams(resolved_user_input=message)))
 
 
-def _find_pressed(text: str, buttons: Sequence[Json]) -> tuple[str, str] | None:
-    """The label and the message of the button that a text is the label or the number of."""
-    pairs, meant = [(str(label), str(message)) for label, message in buttons], match_text(text)
+def _find_button(text: str, buttons: Sequence[Json]) -> tuple[str, str] | None:
+    """The label and the message of the button whose label or number is the text."""
+    pairs, key = [(str(label), str(message)) for label, message in buttons], match_text(text)
     exact = [pair for pair in pairs if pair[0] == text.strip()]
-    similar = [pair for pair in pairs if meant and match_text(pair[0]) == meant]
-    is_number = meant.isdecimal() and 0 < int(meant) <= len(pairs)
-    return next(iter([*exact, *similar, *([pairs[int(meant) - 1]] if is_number else [])]), None)
+    similar = [pair for pair in pairs if key and match_text(pair[0]) == key]
+    is_number = key.isdecimal() and 0 < int(key) <= len(pairs)
+    return next(iter([*exact, *similar, *([pairs[int(key) - 1]] if is_number else [])]), None)

@@ -147,15 +147,15 @@ def render_payload(row: Response, session: Session, turn: Turn) -> Payload:
 
     A rendered text that is blank or failed is replaced by a fallback, and recorded.
     """
-    template = choose_text(session, turn, row.exact_text or "", **_name_text(row))
+    template = choose_text(session, turn, row.exact_text or "", **_locate_text(row))
     text = _render_row(row, template, session, turn) if has_expressions(template) else RenderedText(template)
     if row.output_format == "JSON":
         return _parse_json(text.text)
-    # The lines of the buttons are blank.
+    # Calls that show buttons leave blank lines.
     return TextPayload(text.text.rstrip() if text.buttons else text.text, text.buttons)
 
 
-def _name_text(row: Response) -> dict[str, Json]:
+def _locate_text(row: Response) -> dict[str, Json]:
     return {"table": row.table, "row": row.response_id, "field": "exact_text"}
 
 
@@ -168,7 +168,7 @@ def _render_row(row: Response, template: str, session: Session, turn: Turn) -> R
     variables = build_variables(session, turn, wanted, **_describe_response(row), **names)
     rendered = render_lenient(template, variables, truth=truth)
     if empty := [name for name in rendered.empty if name.partition(".")[0] not in OPTIONAL_NAMES]:
-        turn.audit(session, TEMPLATE_VALUE_EMPTY, names=empty, **_name_text(row))
+        turn.audit(session, TEMPLATE_VALUE_EMPTY, names=empty, **_locate_text(row))
     error = rendered.error
     if not (error or blank(rendered.text) or _lacks_result(session, (*rendered.empty, *rendered.missing))):
         return rendered
