@@ -66,7 +66,7 @@ def _examine_names_and_keys() -> Iterator[DoctorFinding]:
     weak = sum(len(key) < _SECRET_LENGTH or len(set(key)) < 5 or key.startswith("django-insecure-") for key in keys)
     text = f"{len(keys[0])} characters, {describe_count(len(keys) - 1, 'fallback')}"
     problem = f"{weak} of {describe_count(len(keys), 'key')} can be guessed: too short, or too uniform."
-    remedy = f"Set CE_SECRET_KEY to {_SECRET_LENGTH} random characters or more, and likewise SECRET_KEY_FALLBACKS."
+    remedy = f"Set CE_SECRET_KEY and each of SECRET_KEY_FALLBACKS to {_SECRET_LENGTH} random characters or more."
     yield _judge("secret keys", not weak, text, problem, remedy)
     yield _judge("debug pages", not settings.DEBUG, "off", "Failed pages show code and settings.", "Remove CE_DEBUG.")
 
@@ -134,7 +134,7 @@ def _examine_passwords() -> DoctorFinding:
     users = list(get_user_model()._default_manager.filter(is_active=True).order_by("-is_superuser", "-is_staff", "pk"))
     guessed = []
     for user in users[:_MOST_USERS]:
-        # The hash alone: `user.check_password` would also store it anew.
+        # This compares only the hash: `user.check_password` may also store a new one.
         words = (user.get_username(), *_DEFAULT_PASSWORDS) if user.has_usable_password() else ()
         if any(verify_password(word, user.password)[0] for word in words):
             guessed.append(str(user.get_username()))
@@ -144,7 +144,7 @@ def _examine_passwords() -> DoctorFinding:
 
 
 def _examine_second_factor() -> DoctorFinding:
-    """Whether each user who may publish has a second factor, where django-allauth's is installed."""
+    """Whether each user who may publish has a second factor, if that app of django-allauth is installed."""
     if not apps.is_installed("allauth.mfa"):
         return DoctorFinding(Level.FINE, "second factor", "not examined: allauth.mfa is not installed")
     users: Any = get_user_model()._default_manager

@@ -67,11 +67,7 @@ def test_a_user_signs_in_by_the_provider_and_returns_to_the_page(tab: Page, site
     expect(tab.get_by_text("Your session has ended: you are in no group that may work here.")).to_be_visible()
 
 
-def test_a_second_factor_a_recovery_code_and_the_end_of_all_sessions(
-    tab: Page,
-    site: Site,
-    browser: Browser,
-) -> None:
+def test_a_second_factor_a_recovery_code_and_the_end_of_all_sessions(tab: Page, site: Site, browser: Browser) -> None:
     sign_in_by_password(tab, site, "local-qa")
     secret = add_app(tab, site)
     codes = re.findall(r"\b\d{8}\b", tab.get_by_label("Unused codes").input_value())
@@ -135,9 +131,7 @@ def test_a_security_key_signs_in(tab: Page, site: Site, browser: Browser) -> Non
 
 
 def test_an_administrator_ends_sessions_and_removes_a_lost_second_factor(
-    tab: Page,
-    site: Site,
-    browser: Browser,
+    tab: Page, site: Site, browser: Browser
 ) -> None:
     sign_in_by_password(tab, site, "local-integrator")
     add_app(tab, site)
@@ -158,7 +152,7 @@ def test_an_administrator_ends_sessions_and_removes_a_lost_second_factor(
     expect(tab).to_have_url(f"{site.url}/admin/")
 
 
-def test_who_may_publish_adds_the_required_second_factor_first(tab: Page, tmp_path: Path) -> None:
+def test_users_who_may_publish_add_the_required_second_factor_first(tab: Page, tmp_path: Path) -> None:
     with serve(tmp_path, "", find_free_port(), CE_SECOND_FACTOR="required") as strict:
         sign_in_by_password(tab, strict, "local-analyst")
         expect(tab.get_by_text("Add a second factor: users who may publish need one.")).to_be_visible()

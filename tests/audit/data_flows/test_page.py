@@ -79,7 +79,7 @@ def configure(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rule.users.add(User.objects.create_user("ben"))
 
 
-def test_without_anything_nothing_but_mail_leaves() -> None:
+def test_without_configuration_only_three_outlets_have_destinations() -> None:
     snapshot = configuration().current()
     used = {outlet.title for outlet in list_outlets(snapshot) if outlet.destinations}
 
@@ -107,9 +107,7 @@ def test_the_number_of_queries_does_not_grow(settings: Any, monkeypatch: pytest.
     client = sign_in_superuser()
 
     def count_queries() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as queries:
+        with CaptureQueriesContext(connection) as queries:
             client.get(PAGE)
         assert not [each["sql"] for each in queries if "COUNT(" in each["sql"].upper()]
         return len(queries)
@@ -156,7 +154,7 @@ def test_every_setting_of_a_retention_is_used_by_a_job() -> None:
     assert used == settings
 
 
-def test_every_job_that_removes_says_what() -> None:
+def test_every_job_that_removes_data_declares_it() -> None:
     removing = re.compile(r"\.delete\(|\.purge\(|remove_in_batches\(|\b_remove_\w+\(")
     jobs = [(job, inspect.getmodule(job.work)) for job in conf.load_all("JOBS")]
     telling = {module for job, module in jobs if job.removes}
@@ -166,7 +164,7 @@ def test_every_job_that_removes_says_what() -> None:
 
 
 @pytest.mark.parametrize("job", [job for job in conf.load_all("JOBS") if job.removes], ids=lambda job: job.name)
-def test_a_job_reads_the_tables_that_it_says_to_remove_from(job: Any) -> None:
+def test_a_job_queries_the_tables_that_it_declares(job: Any) -> None:
     for setting in CATALOGUE.values():
         if setting.key.endswith("RETENTION_DAYS"):
             CeConfig.objects.create(config_type=setting.type, config_key=setting.key, config_value="1")
@@ -213,7 +211,7 @@ def test_every_outlet_leads_to_its_switch() -> None:
         assert outlet.page or outlet.variables
 
 
-def test_who_may_not_see_the_access_log_may_not_see_it(client: Client) -> None:
+def test_users_who_may_not_see_the_access_log_may_not_see_the_page(client: Client) -> None:
     client.force_login(User.objects.create_user("ben", is_staff=True))
 
     assert client.get(PAGE).status_code == 403

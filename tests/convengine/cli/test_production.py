@@ -101,7 +101,7 @@ def test_a_command_for_anchors_is_enough(settings: Any) -> None:
     assert list_missing() == {}
 
 
-def test_an_old_backup_is_none(tmp_path: Path) -> None:
+def test_an_old_backup_or_anchor_is_missing(tmp_path: Path) -> None:
     os.utime(tmp_path / "heads.anchor", (0, time.time() - 3 * 86_400))
 
     assert {name: text.partition(".")[0] for name, text in list_missing().items()} == {
@@ -139,13 +139,7 @@ def test_passwords_that_everybody_tries_first_are_named() -> None:
         ("/run/postgresql", "prefer", "", Level.FINE, "/run/postgresql is this machine"),
         ("127.0.0.1", "disable", "", Level.FINE, "127.0.0.1 is this machine"),
         ("db.example.com", "verify-full", "TLSv1.3", Level.FINE, "TLSv1.3, sslmode=verify-full"),
-        (
-            "db.example.com",
-            "prefer",
-            "TLSv1.3",
-            Level.MISSING,
-            "It is encrypted now, but need not be",
-        ),
+        ("db.example.com", "prefer", "TLSv1.3", Level.MISSING, "It is encrypted now, but need not be"),
         ("db.example.com", "disable", "", Level.MISSING, "It is not encrypted"),
     ],
 )

@@ -68,7 +68,7 @@ def test_without_passwords_an_administrator_gets_in_until_one_is_connected(
         (["bots-qa"], {}, False),
     ],
 )
-def test_who_may_publish_needs_a_second_factor(
+def test_users_who_may_publish_need_a_second_factor(
     strict: tuple[ScriptedProvider, Site], groups: list[str], claims: dict[str, object], is_stopped: bool
 ) -> None:
     provider, site = strict

@@ -129,7 +129,7 @@ def test_passwords_are_slowed_down_as_before(site: Site) -> None:
     assert ("(unknown user)", "password: too many attempts") in site.read_log("SIGN_IN_REFUSED")
 
 
-def test_an_administrator_connects_the_own_user(site: Site, set_user: SetUser) -> None:
+def test_an_administrator_connects_their_own_user(site: Site, set_user: SetUser) -> None:
     set_user("ada-at-work")
     ada = Visitor(site)
     ada.sign_in_by_password("ada")

@@ -126,20 +126,11 @@ WRONG_CLAIMS: dict[str, tuple[dict[str, Any], str]] = {
 }
 WRONG_SIGNATURES: dict[str, tuple[Sign, str]] = {
     "none": (lambda p, claims: jwt.encode(claims, None, "none"), NO_SIGNATURE),
-    "shared secret": (
-        lambda p, claims: sign_by_hand(claims, b"secret"),
-        NO_SIGNATURE,
-    ),
+    "shared secret": (lambda p, claims: sign_by_hand(claims, b"secret"), NO_SIGNATURE),
     "public key": (sign_with_public_key, NO_SIGNATURE),
-    "another key": (
-        lambda p, claims: p.make_token(claims, OTHER_KEY),
-        WRONG_SIGNATURE,
-    ),
+    "another key": (lambda p, claims: p.make_token(claims, OTHER_KEY), WRONG_SIGNATURE),
     "unknown key": (lambda p, claims: p.make_token(claims, kid="2"), "not valid (Signature by an unknown key)"),
-    "cut off": (
-        lambda p, claims: p.make_token(claims).rpartition(".")[0] + ".",
-        WRONG_SIGNATURE,
-    ),
+    "cut off": (lambda p, claims: p.make_token(claims).rpartition(".")[0] + ".", WRONG_SIGNATURE),
     "no token": (lambda p, claims: None, "it has no ID token"),
     "garbage": (lambda p, claims: "a.b.c", "its ID token is not valid"),
 }
