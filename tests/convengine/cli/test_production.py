@@ -35,6 +35,7 @@ def _hardened(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name, value in HARDENED.items():
         setattr(settings, name, value)
     set_conf(settings, ANCHOR_FILE=str(tmp_path / "heads.anchor"), BACKUP_FOLDER=str(tmp_path))
+    set_conf(settings, SIGN_IN={"second_factor": "required"})
     CeConfig.objects.create(config_type="AUDIT", config_key="RETENTION_DAYS", config_value="365")
 
 
@@ -85,6 +86,8 @@ def test_a_setting_that_is_not_safe_is_named(settings: Any, changed: dict[str, A
         ({"ANCHOR_FILE": "/nowhere/heads.anchor"}, "anchor", "There is no file at /nowhere/heads.anchor"),
         ({"BACKUP_FOLDER": ""}, "backup", "set CE_BACKUP_FOLDER"),
         ({"BACKUP_FOLDER": "/nowhere"}, "backup", "There is no file at /nowhere"),
+        ({"SIGN_IN": {}}, "second factor", "This server asks for none. Set CE_SECOND_FACTOR=required."),
+        ({"SIGN_IN": {"second_factor": "off"}}, "second factor", "Set CE_SECOND_FACTOR=required."),
     ],
 )
 def test_what_the_deployment_lacks_is_named(settings: Any, changed: dict[str, Any], subject: str, says: str) -> None:
