@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import get_resolver
 
 from config_admin.models import CeConfig
 from convengine.cli import doctor, production
@@ -35,6 +36,8 @@ def _hardened(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name, value in HARDENED.items():
         setattr(settings, name, value)
     set_conf(settings, ANCHOR_FILE=str(tmp_path / "heads.anchor"), BACKUP_FOLDER=str(tmp_path))
+    # The addresses first: the setting alone installs nothing that those of the sign-in need.
+    assert get_resolver().url_patterns
     set_conf(settings, SIGN_IN={"second_factor": "required"})
     CeConfig.objects.create(config_type="AUDIT", config_key="RETENTION_DAYS", config_value="365")
 
