@@ -144,12 +144,15 @@ def _examine_passwords() -> DoctorFinding:
 
 
 def _examine_second_factor() -> DoctorFinding:
-    """Whether each user who may publish has a second factor, if that app of django-allauth is installed."""
-    if not apps.is_installed("allauth.mfa"):
-        return DoctorFinding(Level.FINE, "second factor", "not examined: allauth.mfa is not installed")
+    """Whether each user who may publish has a second factor, unless the policy asks all of them for one."""
+    policy, remedy = conf.get("SIGN_IN").get("second_factor"), "Set CE_SECOND_FACTOR=required."
+    if policy == "required":
+        return DoctorFinding(Level.FINE, "second factor", "all users who may publish need one, here or at the provider")
+    if policy == "off" or not apps.is_installed("allauth.mfa"):
+        return DoctorFinding(Level.MISSING, "second factor", "This server asks for none.", remedy)
     users: Any = get_user_model()._default_manager
     may_publish = users.with_perm(PUBLISH_DRAFT, backend="django.contrib.auth.backends.ModelBackend")
-    has_factor = apps.get_app_config("mfa").get_model("Authenticator")._default_manager.values("user_id")
-    names = [user.get_username() for user in may_publish.exclude(pk__in=has_factor)]
+    factors = apps.get_app_config("mfa").get_model("Authenticator")._default_manager.exclude(type="recovery_codes")
+    names = [user.get_username() for user in may_publish.exclude(pk__in=factors.values("user_id"))]
     fine, problem = "all users who may publish have one", f"{join_names(names)} may publish without one."
-    return _judge("second factor", not names, fine, problem, "Ask these users to add one.")
+    return _judge("second factor", not names, fine, problem, f"Ask these users to add one. {remedy}")

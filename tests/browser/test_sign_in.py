@@ -1,10 +1,6 @@
 """Signing in with a browser: through a provider, with second factors, and out of all sessions."""
 
-import base64
-import hmac
 import re
-import struct
-import time
 from pathlib import Path
 
 import pytest
@@ -12,17 +8,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.axe import no_violations
 from tests.convengine.server.sign_in.fixtures import SetUser
-from tests.convengine.server.sign_in.site import LABEL, PASSWORD, Site, find_free_port, serve
+from tests.convengine.server.sign_in.site import LABEL, PASSWORD, Site, find_free_port, make_code, serve
 
 pytestmark = pytest.mark.browser
 FACTORS = "/admin/account/second-factor/"
-
-
-def make_code(secret: str) -> str:
-    """The present code of an authenticator app (RFC 6238)."""
-    digest = hmac.digest(base64.b32decode(secret), struct.pack(">Q", int(time.time()) // 30), "sha1")
-    start = digest[-1] & 15
-    return f"{(struct.unpack('>I', digest[start : start + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
 
 
 def sign_in_by_password(page: Page, site: Site, name: str) -> None:

@@ -22,6 +22,7 @@ def log_sign_in(request: Any, name: str, how: str) -> None:
 
 def log_refusal(request: Any, name: str, reason: str, *, is_cheap: bool = False) -> None:
     """Log a refusal. `is_cheap`: no limit slows these attempts down, so one entry a minute stands for all."""
+    SIGN_INS.add("refused")
     if (
         is_cheap
         and throttle.count_call(f"refusal:{name}:{reason}:{find_client_address(request.META)}", _SECONDS)[0] > 1

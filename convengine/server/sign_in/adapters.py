@@ -3,7 +3,9 @@
 import base64
 import hashlib
 import re
+import secrets
 import time
+from http import HTTPStatus
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
@@ -12,6 +14,7 @@ from allauth.account.internal.flows.reauthentication import get_reauthentication
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.socialaccount.providers.base import AuthError, AuthProcess
 from cryptography.fernet import Fernet, InvalidToken
@@ -31,6 +34,8 @@ from convengine.server.deployment.client_address import find_client_address
 from convengine.server.sign_in.changes import FACTORS
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
 from convengine.server.sign_in.provider import Refused
+
+_FACTORS_AT_SIGN_IN = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
 def refuse(request: Any, reason: str, text: str = "", name: str = "") -> HttpResponseRedirect:
@@ -58,6 +63,7 @@ class AccountAdapter(DefaultAccountAdapter):
                 "access": login.token.token,
                 "refresh": login.token.token_secret,
                 "checked": time.time(),
+                "issuer": login.account.provider,
                 "amr": login.state.get("amr"),
             }
         log_sign_in(request, user.get_username(), describe_methods(request, user))
@@ -98,15 +104,28 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         raise ImmediateHttpResponse(refuse(request, reason))
 
     def pre_social_login(self, request: Any, sociallogin: Any) -> None:
-        """Refuse users without a group here, and give known users their groups."""
+        """Refuse users without a group here, and give known users their groups. A user has one account."""
         if sociallogin.state.get("process") == AuthProcess.CONNECT:
+            own = request.user.socialaccount_set.filter(provider=sociallogin.account.provider)
+            if own.exclude(uid=sociallogin.account.uid).exists():
+                text = "This user is connected with another account already. Ask an administrator."
+                reason = "the user is connected with another account"
+                raise ImmediateHttpResponse(refuse(request, reason, text, request.user.get_username()))
             return
         groups, user = find_groups(sociallogin.state["groups"]), sociallogin.user
         if sociallogin.is_existing:
             set_groups(request, user, groups)
         if not may_enter(user, groups):
             text = "You cannot sign in: you are in no group that may work here. Ask an administrator."
-            raise ImmediateHttpResponse(refuse(request, "the user is in no group", text, user.get_username()))
+            # The name of a new user may be that of somebody else here.
+            name = user.get_username() if sociallogin.is_existing else ""
+            raise ImmediateHttpResponse(refuse(request, "the user is in no group", text, name))
+
+    def get_requests_session(self) -> Any:
+        """A provider that fails has refused nobody."""
+        session = super().get_requests_session()
+        session.hooks["response"].append(_raise_for_failure)
+        return session
 
     @transaction.atomic
     def save_user(self, request: Any, sociallogin: Any, form: Any = None) -> Any:
@@ -125,17 +144,22 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def is_mfa_enabled(self, user: User, types: Any = None) -> bool:
         """While second factors are switched off, ignore those that users added earlier."""
-        return conf.get("SIGN_IN")["second_factor"] != "off" and bool(super().is_mfa_enabled(user, types))
+        is_on = conf.get("SIGN_IN")["second_factor"] != "off"
+        # Recovery codes alone are no factor: at sign-in, the library does not ask for them.
+        return is_on and bool(super().is_mfa_enabled(user, types or _FACTORS_AT_SIGN_IN))
 
     def encrypt(self, text: str) -> str:
         return _cipher().encrypt(text.encode()).decode()
 
     def decrypt(self, encrypted_text: str) -> str:
-        """Returns an empty secret, which no code fits, if the key of the installation has changed."""
+        """Returns a random secret, which nobody knows, if the key of the installation has changed.
+
+        Anybody could compute the codes of an empty one.
+        """
         try:
             return _cipher().decrypt(encrypted_text.encode()).decode()
         except InvalidToken:
-            return ""
+            return base64.b32encode(secrets.token_bytes(20)).decode()
 
 
 def describe_methods(request: Any, user: User) -> str:
@@ -144,6 +168,12 @@ def describe_methods(request: Any, user: User) -> str:
     names = {"password": "password", "socialaccount": label}
     records = [record for record in get_authentication_records(request, user) if not record.get("reauthenticated")]
     return ", ".join(names.get(record["method"]) or FACTORS.get(record.get("type", ""), "") for record in records)
+
+
+def _raise_for_failure(response: Any, **_: Any) -> None:
+    """Raises HTTPError."""
+    if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        response.raise_for_status()
 
 
 def _cipher() -> Fernet:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from allauth.account.models import EmailAddress
+from allauth.mfa.base.internal.flows import delete_dangling_recovery_codes
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
@@ -31,6 +32,8 @@ class AdministratorsAdmin(PagesAdmin):
         log_access_change(request, f"{self.opts.verbose_name} removed: {owner}{obj}")
         # A user session has `end`, which also signs the browser out.
         getattr(obj, "end", obj.delete)()
+        if isinstance(obj, Authenticator):
+            delete_dangling_recovery_codes(obj.user)
 
     def delete_queryset(self, request: HttpRequest, queryset: Any) -> None:
         for row in queryset:

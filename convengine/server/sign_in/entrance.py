@@ -38,14 +38,12 @@ class PasswordForm(SignInForm):
     has_more_steps = True
 
     def confirm_login_allowed(self, user: User) -> None:
-        """Raises ValidationError if passwords are switched off.
-
-        Administrators may use theirs until one of them is connected with the provider: otherwise nobody could sign in.
-        """
+        """Raises ValidationError if passwords are switched off, and for users of the provider."""
         super().confirm_login_allowed(user)
-        if not conf.get("SIGN_IN")["local"] and not (user.is_superuser and not has_connected_administrator()):
-            label = conf.get("SIGN_IN")["label"]
-            raise ValidationError(f"Passwords are switched off. Use “{label}”.", code="local_off")
+        if not may_use_password(user):
+            chosen = conf.get("SIGN_IN")
+            whose = "This user's password is" if chosen["local"] else "Passwords are"
+            raise ValidationError(f"{whose} switched off. Use “{chosen['label']}”.", code="local_off")
 
 
 class _LimitedCode:
@@ -80,6 +78,17 @@ class CodeForm(_LimitedCode, AuthenticateForm):
 
 class RepeatedCodeForm(_LimitedCode, ReauthenticateForm):
     pass
+
+
+def may_use_password(user: User) -> bool:
+    """Not where passwords are switched off, and no user of the provider: who leaves there must not stay here.
+
+    Until an administrator is connected with the provider, those with passwords may sign in: else nobody could.
+    """
+    chosen = conf.get("SIGN_IN")
+    if user.is_superuser:
+        return chosen["local"] or not has_connected_administrator()
+    return chosen["local"] and not SocialAccount.objects.filter(provider=chosen["issuer"], user=user).exists()
 
 
 def has_connected_administrator() -> bool:

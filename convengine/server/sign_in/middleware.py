@@ -8,6 +8,7 @@ import structlog
 from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.utils import is_mfa_enabled
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
+from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import logout
 from django.http import HttpResponseRedirect
@@ -19,6 +20,7 @@ from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, is_unchecked
 from convengine.server.admin_site.sign_in_log import log_access_change
 from convengine.server.database import throttle
 from convengine.server.deployment import conf
+from convengine.server.sign_in.entrance import may_use_password
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
 from convengine.server.sign_in.provider import OpenIdAdapter, read_groups
 
@@ -27,6 +29,8 @@ log = structlog.get_logger(__name__)
 CHECK_SECONDS = 180
 #: Seconds that other requests of a session wait for a check, and after which another one may begin.
 _WAIT_SECONDS = 10
+#: The key of a session that has its own key, by which it is listed; older sessions and changed keys are not yet.
+_LISTED = "ce_listed"
 
 
 class SignInMiddleware:
@@ -41,6 +45,9 @@ class SignInMiddleware:
                 log_access_change(request, f"session ended: {reason}", name)
                 messages.error(request, f"Your session has ended: {reason}. Sign in again.")
                 return HttpResponseRedirect(reverse("admin:login"))
+            if request.session.get(_LISTED) != request.session.session_key:
+                UserSession.objects.create_from_request(request)
+                request.session[_LISTED] = request.session.session_key
             own_pages = (reverse("sign_in_account"), reverse("admin:logout"), reverse("config_admin_signed_in"))
             if lacks_second_factor(request) and not request.path.startswith(own_pages):
                 messages.warning(request, "Add a second factor: users who may publish need one.")
@@ -51,7 +58,11 @@ class SignInMiddleware:
 def find_end_reason(request: Any) -> str:
     """Ask the provider again if a check is due. Returns why the session ends, or nothing."""
     record = request.session.get(PROVIDER_TOKENS)
-    age = time.time() - record["checked"] if record else 0.0
+    if not record:
+        return "" if may_use_password(request.user) else f"it must begin with “{conf.get('SIGN_IN')['label']}”"
+    if record.get("issuer") != conf.get("SIGN_IN")["issuer"]:
+        return "it began at another provider"
+    age = time.time() - record["checked"]
     if 0 <= age < CHECK_SECONDS:
         return ""
     check = f"provider check:{request.session.session_key}:{record['checked']}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.urls import get_resolver
 
 from config_admin.models import CeConfig
 from convengine.cli import doctor, production
@@ -35,6 +36,9 @@ def _hardened(settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     for name, value in HARDENED.items():
         setattr(settings, name, value)
     set_conf(settings, ANCHOR_FILE=str(tmp_path / "heads.anchor"), BACKUP_FOLDER=str(tmp_path))
+    # The addresses first: the setting alone installs nothing that those of the sign-in need.
+    assert get_resolver().url_patterns
+    set_conf(settings, SIGN_IN={"second_factor": "required"})
     CeConfig.objects.create(config_type="AUDIT", config_key="RETENTION_DAYS", config_value="365")
 
 
@@ -85,6 +89,8 @@ def test_a_setting_that_is_not_safe_is_named(settings: Any, changed: dict[str, A
         ({"ANCHOR_FILE": "/nowhere/heads.anchor"}, "anchor", "There is no file at /nowhere/heads.anchor"),
         ({"BACKUP_FOLDER": ""}, "backup", "set CE_BACKUP_FOLDER"),
         ({"BACKUP_FOLDER": "/nowhere"}, "backup", "There is no file at /nowhere"),
+        ({"SIGN_IN": {}}, "second factor", "This server asks for none. Set CE_SECOND_FACTOR=required."),
+        ({"SIGN_IN": {"second_factor": "off"}}, "second factor", "Set CE_SECOND_FACTOR=required."),
     ],
 )
 def test_what_the_deployment_lacks_is_named(settings: Any, changed: dict[str, Any], subject: str, says: str) -> None:

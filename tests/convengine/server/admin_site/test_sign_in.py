@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 from django.test import Client, override_settings
+from prometheus_client import REGISTRY
 
 from audit.integrity.chains import verify_chains
 from audit.integrity.read_record import Ledger
@@ -140,8 +141,10 @@ def test_each_sign_in_and_refusal_is_in_the_access_log() -> None:
     sign_in("wrong")
     sign_in("my password by mistake", "my password by mistake")
     User.objects.create_user("ben", password="right", is_staff=True, is_active=False)
+    before = REGISTRY.get_sample_value("convengine_sign_ins_total", {"result": "refused"}) or 0.0
     sign_in("right", "ben")
 
+    assert REGISTRY.get_sample_value("convengine_sign_ins_total", {"result": "refused"}) == before + 1
     assert read_log() == [
         ("SIGN_IN", "ada", "password"),
         ("SIGN_IN_REFUSED", "ada", "password: wrong user name or password"),

@@ -1,14 +1,17 @@
 """An installation with an OpenID provider and second factors, running, and browsers at it."""
 
+import base64
+import hmac
 import html
 import os
 import re
 import socket
 import sqlite3
+import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,10 +60,14 @@ class Site:
 
     def age_sessions(self, seconds: int) -> None:
         """Let the last check of all sessions be that many seconds longer ago."""
+        self.change_sessions(lambda record: {"checked": record["checked"] - seconds})
+
+    def change_sessions(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
+        """Change what sessions by the provider know of it."""
         for key, data in self.query("SELECT session_key, session_data FROM django_session"):
             values = signing.loads(data, key=KEY, salt=_SALT)
             if "ce_oidc" in values:
-                values["ce_oidc"]["checked"] -= seconds
+                values["ce_oidc"] |= change(values["ce_oidc"])
                 stored = signing.dumps(values, key=KEY, salt=_SALT, compress=True)
                 self.query("UPDATE django_session SET session_data = ? WHERE session_key = ?", stored, key)
 
@@ -160,6 +167,13 @@ def run_process(command: list[str], address: str, log: Path, environment: Any = 
         finally:
             process.terminate()
             process.wait(20)
+
+
+def make_code(secret: str) -> str:
+    """The present code of an authenticator app (RFC 6238)."""
+    digest = hmac.digest(base64.b32decode(secret), struct.pack(">Q", int(time.time()) // 30), "sha1")
+    start = digest[-1] & 15
+    return f"{(struct.unpack('>I', digest[start : start + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
 
 
 def find_free_port() -> int:

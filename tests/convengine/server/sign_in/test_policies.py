@@ -1,14 +1,16 @@
 """Installations without passwords, with required second factors, and with a provider that is silent."""
 
+import hmac
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
-from tests.convengine.server.sign_in.site import LABEL, PASSWORD, ROOT, Site, Visitor, find_free_port, serve
+from tests.convengine.server.sign_in.site import LABEL, PASSWORD, ROOT, Site, Visitor, find_free_port, make_code, serve
 from tests.convengine.server.sign_in.test_refused_answers import ScriptedProvider, answer
 from tests.fakes.http_server import Reply, serving
 from tests.migrated import copy_migrated
@@ -81,6 +83,38 @@ def test_users_who_may_publish_need_a_second_factor(
     assert (form.headers.get("Location") == "/admin/account/second-factor/") is is_stopped
 
 
+#: The first recovery code of a blank secret, which anybody can compute, like a code of an app.
+BLANK_RECOVERY = f"{int.from_bytes(hmac.digest(b'', b'  0,', 'sha1')[:4]) % 10**8:08}"
+
+
+@pytest.mark.parametrize(
+    ("factors", "code", "address"),
+    [
+        (["totp"], "app", "/admin/login/"),
+        (["totp", "recovery_codes"], BLANK_RECOVERY, "/admin/login/"),
+        (["recovery_codes"], "", "/admin/account/second-factor/"),
+    ],
+)
+def test_factors_whose_secrets_are_lost_let_nobody_in(
+    strict: tuple[ScriptedProvider, Site], factors: list[str], code: str, address: str
+) -> None:
+    provider, site = strict
+    name = f"keyless-{code}"
+    sign_in(provider, site, name, "bots-analyst")
+    for factor in factors:
+        stored = '{"secret": "by another key", "seed": "by another key", "used_mask": 0}'
+        statement = "INSERT INTO mfa_authenticator (user_id, type, data, created_at) SELECT id, ?, ?, ? FROM auth_user"
+        site.query(f"{statement} WHERE username = ?", factor, stored, "2026-01-01", name)
+
+    visitor = sign_in(provider, site, name, "bots-analyst")
+    if code:
+        form = {"code": make_code("") if code == "app" else code}
+        page = visitor.post("/admin/account/second-factor/authenticate/", data=form)
+        assert "Incorrect code." in page.text
+
+    assert urlsplit(visitor.get("/admin/config_admin/cerule/").url).path == address
+
+
 def test_a_silent_provider_ends_sessions_after_five_minutes(strict: tuple[ScriptedProvider, Site]) -> None:
     provider, site = strict
     visitor = sign_in(provider, site, "patient", "bots-qa")
@@ -112,6 +146,15 @@ def test_a_check_that_does_not_confirm_the_user_ends_the_session(
 
     assert reason in visitor.get("/admin/").text
     assert not visitor.is_signed_in
+
+
+def test_a_session_by_a_former_provider_ends(strict: tuple[ScriptedProvider, Site]) -> None:
+    provider, site = strict
+    visitor = sign_in(provider, site, "loyal", "bots-qa")
+    assert visitor.is_signed_in
+    site.change_sessions(lambda _: {"issuer": "https://former.example.com"})
+
+    assert "Your session has ended: it began at another provider." in visitor.get("/admin/").text
 
 
 @pytest.mark.parametrize(
@@ -186,6 +229,9 @@ def test_a_part_works_without_the_other(tmp_path: Path, variables: dict[str, str
     with serve(tmp_path, "", find_free_port(), **variables) as site:
         visitor, stranger = Visitor(site), Visitor(site)
         assert visitor.sign_in_by_password("ada").url == f"{site.url}/admin/"
+        passwords = {"old_password": PASSWORD, "new_password1": f"new {PASSWORD}", "new_password2": f"new {PASSWORD}"}
+        visitor.post("/admin/password_change/", data=passwords)
+        assert "(this one)" in visitor.get("/admin/account/sessions/").text
         missing = 404 if variables["CE_SECOND_FACTOR"] == "off" else 200
         for page in OWN_PAGES:
             status = missing if "second-factor" in page else 200
@@ -193,8 +239,8 @@ def test_a_part_works_without_the_other(tmp_path: Path, variables: dict[str, str
             assert stranger.get(f"/admin/account/{page}").status_code == 200, page
         has_provider = bool(variables["CE_OIDC_ISSUER"])
         assert (LABEL in stranger.get("/admin/login/").text) is has_provider
-        page = stranger.post("/admin/account/provider/", "/admin/login/")
-        assert ("You cannot sign in: the provider cannot be reached." in page.text) is has_provider
+        begun = stranger.post("/admin/account/provider/", "/admin/login/")
+        assert ("You cannot sign in: the provider cannot be reached." in begun.text) is has_provider
         for query in ("", "?error=access_denied&state=x"):
             answer_page = stranger.get(f"/admin/account/provider/answer/{query}")
             assert ("belongs to no sign-in" in answer_page.text) is has_provider

@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from tests.convengine.server.sign_in.site import LABEL, Site, Visitor, find_free_port, serve
+from tests.convengine.server.sign_in.site import LABEL, PASSWORD, Site, Visitor, find_free_port, serve
 from tests.fakes.http_server import Asked, Reply, serving
 
 pytestmark = pytest.mark.slow
@@ -136,7 +136,7 @@ WRONG_SIGNATURES: dict[str, tuple[Sign, str]] = {
 }
 WRONG_ANSWERS: dict[str, tuple[dict[str, Any], str]] = {
     "refused code": ({"/token_endpoint": Reply(400, b'{"error": "invalid_grant"}')}, "the provider refused it"),
-    "down": ({"/token_endpoint": Reply(500)}, "the provider refused it"),
+    "down": ({"/token_endpoint": Reply(500)}, "the provider cannot be reached"),
     "no keys": ({"/jwks_uri": {"keys": []}}, "refused"),
     "keys cannot be fetched": ({"/jwks_uri": Reply(503)}, "the provider cannot be reached"),
     "no json": ({"/userinfo_endpoint": Reply(200, b"<html>")}, "its answer cannot be read"),
@@ -208,13 +208,37 @@ def test_a_discovery_document_of_another_issuer_is_refused(scripted: tuple[Scrip
 def test_a_user_in_no_group_is_refused_and_not_stored(scripted: tuple[ScriptedProvider, Site]) -> None:
     provider, site = scripted
     provider.reset()
-    provider.claims = {"sub": "9", "preferred_username": "nina", "groups": ["sales"]}
+    # The name is that of an administrator here, whose entry in the log the refusal must not be.
+    provider.claims = {"sub": "9", "preferred_username": "ada", "groups": ["sales"]}
     provider.answers = {"/userinfo_endpoint": {"sub": "9"}}
     visitor = Visitor(site)
 
     assert "you are in no group that may work here" in answer(provider, visitor)[1].text
-    assert "nina" not in site.list_users()
+    assert [name for name in site.list_users() if name.startswith("ada")] == ["ada"]
+    assert ("(unknown user)", f"{LABEL}: the user is in no group") in site.read_log("SIGN_IN_REFUSED")
     assert site.query("SELECT * FROM socialaccount_socialaccount WHERE uid = '9'") == []
+
+
+def test_a_user_of_the_provider_has_one_account_there_and_no_other_way_in(
+    scripted: tuple[ScriptedProvider, Site],
+) -> None:
+    provider, site = scripted
+    provider.reset()
+    provider.claims = {"sub": "31", "groups": ["bots-qa"]}
+    provider.answers = {"/userinfo_endpoint": {"sub": "31"}}
+    by_password, by_provider = Visitor(site), Visitor(site)
+    by_password.sign_in_by_password("local-qa")
+    answer(provider, by_password, "/admin/account/sessions/")
+
+    page = by_password.post("/admin/account/again/", data={"password": PASSWORD})
+
+    assert f"Your session has ended: it must begin with “{LABEL}”." in page.text
+    assert "password is switched off." in Visitor(site).sign_in_by_password("local-qa").text
+    answer(provider, by_provider)
+    assert by_provider.is_signed_in
+    provider.claims["sub"], provider.answers = "32", {"/userinfo_endpoint": {"sub": "32"}}
+    assert "connected with another account already" in answer(provider, by_provider)[1].text
+    assert site.query("SELECT * FROM socialaccount_socialaccount WHERE uid = '32'") == []
 
 
 #: Where a sign-in must not lead.
