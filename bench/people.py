@@ -1,4 +1,4 @@
-"""A world closer to real users: a form of eight fields, an FAQ, and 400 messages of which no two are alike."""
+"""A world closer to real users: a form of eight fields, an FAQ, and 400 different messages."""
 
 from typing import Any
 

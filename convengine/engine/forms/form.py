@@ -58,7 +58,7 @@ def is_meaningful(value: Json) -> bool:
 
 
 def evaluate_form(schema: Json, context: Json, validator: Draft202012Validator | None = None) -> SchemaStatus:
-    """The status of `schema` for `context`. `validator`: a cached one. An unusable schema is never complete."""
+    """The status of `schema` for `context`. Callers may pass a cached `validator`. An unusable schema is incomplete."""
     values = context if isinstance(context, Mapping) else {}
     if not is_usable(schema):
         return SchemaStatus(False, False)
@@ -192,7 +192,7 @@ class Field:
 
     @property
     def lacks_options(self) -> bool:
-        """True for a choice that has no options, because its data gave none."""
+        """True for a choice whose data gave no options."""
         return OPTIONS_FROM in self.declared and not self.spec.options
 
     def texts(self, key: str) -> tuple[str, ...]:

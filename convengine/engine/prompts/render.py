@@ -69,7 +69,7 @@ def list_names(text: str) -> frozenset[str]:
 
 
 def has_buttons(text: str) -> bool:
-    """True for a valid template that shows buttons."""
+    """Whether a template shows buttons. An invalid one shows none."""
     try:
         return has_expressions(text) and any(compile_template(each).has_buttons for each in split_texts(text))
     except TemplateError:

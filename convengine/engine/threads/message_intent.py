@@ -105,7 +105,7 @@ def _read_end_reply(session: Session, turn: Turn, act: Json) -> MessageIntent:
 
 
 def _changes_topic(session: Session) -> bool:
-    """True when a new request led to another intent, and no lock held, and no interrupted form waits."""
+    """Whether a new request led to another intent, without a lock and without an interrupted form that waits."""
     before, now = session.turn_start_intent, session.intent
     return (
         session.dialogue.dialogue_act == DialogueAct.NEW_REQUEST
