@@ -51,5 +51,5 @@ def _find_button(text: str, buttons: Sequence[Json]) -> tuple[str, str] | None:
     pairs, key = [(str(label), str(message)) for label, message in buttons], match_text(text)
     exact = [pair for pair in pairs if pair[0] == text.strip()]
     similar = [pair for pair in pairs if key and match_text(pair[0]) == key]
-    is_number = key.isdecimal() and 0 < int(key) <= len(pairs)
-    return next(iter([*exact, *similar, *([pairs[int(key) - 1]] if is_number else [])]), None)
+    numbered = [pair for number, pair in enumerate(pairs, 1) if str(number) == key]
+    return next(iter([*exact, *similar, *numbered]), None)

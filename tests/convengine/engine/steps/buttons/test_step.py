@@ -25,3 +25,12 @@ def test_a_pressed_button_says_its_message_and_replays_equal(conversation: dict[
     if "presses a button" in str(conversation["title"]):
         assert "The user pressed “My card is gone!”, which sends “I lost my card”." not in turns[1].explanation
         assert "The user pressed “My card is gone”, which sends “I lost my card”." in turns[1].explanation
+
+
+def test_a_message_of_thousands_of_digits_is_no_number_of_a_button() -> None:
+    conversation = next(each.values[0] for each in CONVERSATIONS if "presses a button" in each.id)
+    beginning, *_ = conversation["turns"]
+    long = {"user": "7" * 5000, "expect": {"audit_stages_absent": ["BUTTON_PRESSED"]}}
+    make_bot({**conversation, "turns": [beginning, long]})
+
+    play_conversation({**conversation, "turns": [beginning, long]})
