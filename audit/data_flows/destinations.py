@@ -116,8 +116,8 @@ def _list_operation_outlets() -> Iterator[Outlet]:
     provider = conf.get("SIGN_IN")
     yield Outlet(
         "Sign-in", "Requests for the user who signs in, and for the user's groups. The browser goes there, too.",
-        ["convengine.server.sign_in"], "sign_in", ["CE_OIDC_ISSUER"], "",
-        _list_hosts({provider["label"]: provider["issuer"]} if provider.get("issuer") else {}),
+        ["convengine.server.sign_in"], "sign_in", ["CE_OIDC_ISSUER", "CE_SAML_METADATA"], "",
+        _list_hosts({provider["label"]: provider["metadata"] or provider["issuer"]} if provider.get("issuer") else {}),
     )  # fmt: skip
     traces = {name: os.environ.get(name, "") for name in ENDPOINTS if is_wanted(os.environ)}
     metrics = [Destination("/metrics", ["readers with the token"])] if conf.get("METRICS_TOKEN") else []

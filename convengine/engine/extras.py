@@ -9,6 +9,7 @@ MODULES = {
     "mcp": "mcp",
     "onnx": "onnxruntime",
     "openai": "openai",
+    "saml": "onelogin",
     "sign-in": "allauth",
     "sql": "sqlglot",
 }

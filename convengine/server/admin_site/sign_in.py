@@ -22,9 +22,9 @@ _PAIR, _ADDRESS, _NAME = Delay(5, 900), Delay(30, 900), Delay(20, 60)
 _REASONS = {"inactive": "the account is inactive", "local_off": "switched off"}
 #: Where somebody signed in, attempts from elsewhere do not delay them: seconds.
 _KNOWN = 30 * 24 * 3600
-#: The key in a session of the OpenID provider's tokens and of the time when its claims were last checked.
+#: The key in a session of what the provider last confirmed, and when.
 PROVIDER_TOKENS = "ce_oidc"
-#: A session from the provider is no longer valid if its last check is this many seconds ago.
+#: A session from the provider is no longer valid if its last check is this many seconds ago, or as many as it says.
 MAX_UNCHECKED_SECONDS = 300
 
 
@@ -89,7 +89,9 @@ def end_attempt(name: str, address: str, now: float | None = None) -> None:
 def is_unchecked(session: Mapping[str, Any]) -> bool:
     """Whether the provider last confirmed the user of a session too long ago."""
     tokens = session.get(PROVIDER_TOKENS)
-    return tokens is not None and not 0 <= time.time() - tokens["checked"] < MAX_UNCHECKED_SECONDS
+    if tokens is None:
+        return False
+    return not 0 <= time.time() - tokens["checked"] < tokens.get("seconds", MAX_UNCHECKED_SECONDS)
 
 
 def describe_wait(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""Sign-in through an OpenID provider, second factors and sessions, if variables of the installation ask for them.
+"""Sign-in through an identity provider, second factors and sessions, if variables of the installation ask for them.
 
 The library (django-allauth) implements the protocols. This package adds the rules of this product.
 """

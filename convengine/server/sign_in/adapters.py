@@ -4,7 +4,6 @@ import base64
 import hashlib
 import re
 import secrets
-import time
 from http import HTTPStatus
 from typing import Any
 
@@ -31,9 +30,9 @@ from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, begin_attempt,
 from convengine.server.admin_site.sign_in_log import log_access_change, log_refusal, log_sign_in
 from convengine.server.deployment import conf
 from convengine.server.deployment.client_address import find_client_address
+from convengine.server.sign_in.answers import Refused
 from convengine.server.sign_in.changes import FACTORS
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
-from convengine.server.sign_in.provider import Refused
 
 _FACTORS_AT_SIGN_IN = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
@@ -58,19 +57,13 @@ class AccountAdapter(DefaultAccountAdapter):
     def post_login(self, request: Any, user: User, **kwargs: Any) -> Any:
         """Store what later checks of the session need, and log the sign-in."""
         login = (kwargs.get("signal_kwargs") or {}).get("sociallogin")
-        if login and login.token:
-            request.session[PROVIDER_TOKENS] = {
-                "access": login.token.token,
-                "refresh": login.token.token_secret,
-                "checked": time.time(),
-                "issuer": login.account.provider,
-                "amr": login.state.get("amr"),
-            }
+        if login:
+            request.session[PROVIDER_TOKENS] = login.state["session"]
         log_sign_in(request, user.get_username(), describe_methods(request, user))
         return super().post_login(request, user, **kwargs)
 
     def is_reauthentication_required(self, *, app: str, **kwargs: Any) -> bool:
-        """Ask only users with a password or a second factor. The provider confirmed all others minutes ago."""
+        """Ask only users with a password or a second factor. The provider confirmed all others."""
         return bool(get_reauthentication_flows(context.request.user)) and bool(
             super().is_reauthentication_required(app=app, **kwargs)
         )

@@ -1,4 +1,4 @@
-"""The app of sign-in through an OpenID provider and of second factors."""
+"""The app of sign-in through an identity provider and of second factors."""
 
 from django.apps import AppConfig
 

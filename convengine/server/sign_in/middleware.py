@@ -11,6 +11,7 @@ from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.usersessions.models import UserSession
 from django.contrib import messages
 from django.contrib.auth import logout
+from django.contrib.auth.views import redirect_to_login
 from django.http import HttpResponseRedirect
 from django.urls import reverse
 from requests import RequestException
@@ -20,9 +21,10 @@ from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, is_unchecked
 from convengine.server.admin_site.sign_in_log import log_access_change
 from convengine.server.database import throttle
 from convengine.server.deployment import conf
+from convengine.server.sign_in.answers import read_groups
 from convengine.server.sign_in.entrance import may_use_password
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
-from convengine.server.sign_in.provider import OpenIdAdapter, read_groups
+from convengine.server.sign_in.provider import OpenIdAdapter
 
 log = structlog.get_logger(__name__)
 #: Seconds after which the provider is asked again.
@@ -44,7 +46,8 @@ class SignInMiddleware:
                 logout(request)
                 log_access_change(request, f"session ended: {reason}", name)
                 messages.error(request, f"Your session has ended: {reason}. Sign in again.")
-                return HttpResponseRedirect(reverse("admin:login"))
+                page = request.get_full_path() if request.method == "GET" else reverse("admin:index")
+                return redirect_to_login(page, reverse("admin:login"))
             if request.session.get(_LISTED) != request.session.session_key:
                 UserSession.objects.create_from_request(request)
                 request.session[_LISTED] = request.session.session_key
@@ -62,6 +65,8 @@ def find_end_reason(request: Any) -> str:
         return "" if may_use_password(request.user) else f"it must begin with “{conf.get('SIGN_IN')['label']}”"
     if record.get("issuer") != conf.get("SIGN_IN")["issuer"]:
         return "it began at another provider"
+    if "seconds" in record:
+        return "the provider must confirm it again" if is_unchecked(request.session) else ""
     age = time.time() - record["checked"]
     if 0 <= age < CHECK_SECONDS:
         return ""

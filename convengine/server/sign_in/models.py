@@ -1,4 +1,4 @@
-"""The mapping of groups at the OpenID provider to groups here."""
+"""The mapping of groups at the identity provider to groups here."""
 
 from typing import Any, ClassVar
 

@@ -1,25 +1,21 @@
-"""The OpenID provider of the installation: its answers are verified before anything in them is used or stored.
+"""Sign-in by OpenID Connect: the provider's answers are verified before anything in them is used or stored.
 
 The library skips the signature of an ID token that it fetched itself, and sends no nonce. This module checks both.
 """
 
 import secrets
-from collections.abc import Mapping
 from typing import Any
 
 import jwt
 import structlog
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.helpers import render_authentication_error
-from allauth.socialaccount.providers.base import AuthProcess, Provider
-from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
 from django.urls import reverse
 
-from convengine.server.deployment import conf
-from convengine.server.sign_in.settings import PROVIDER
+from convengine.server.sign_in.answers import UNREADABLE, IdentityProvider, Refused, accept
 
 log = structlog.get_logger(__name__)
 #: Signatures that only the provider can make. `none` and those with a shared secret are not among them.
@@ -27,16 +23,6 @@ _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _REQUIRED = ("iss", "sub", "aud", "exp", "iat")
 #: Clocks may differ by this many seconds.
 _LEEWAY = 60
-
-
-def read_groups(claims: Mapping[str, Any]) -> list[str]:
-    """The groups of a user at the provider."""
-    groups = claims.get(conf.get("SIGN_IN")["groups_claim"]) or []
-    return [str(group) for group in (groups if isinstance(groups, list) else [groups])]
-
-
-class Refused(OAuth2Error):
-    """An answer of the provider is not accepted; the message completes "The provider's answer is refused: "."""
 
 
 class OpenIdAdapter(OpenIDConnectOAuth2Adapter):
@@ -52,9 +38,7 @@ class OpenIdAdapter(OpenIDConnectOAuth2Adapter):
         """The user whom the provider names. Raises Refused."""
         claims = self.read_claims(token.token, kwargs["response"].get("id_token"), self.state["nonce"])
         login = self.get_provider().sociallogin_from_response(request, {"userinfo": claims})
-        # The user's identity and groups are enough: no other claim is stored.
-        login.account.extra_data, login.email_addresses = {}, []
-        self.state |= {"groups": read_groups(claims), "amr": claims.get("amr")}
+        self.state |= accept(login, claims, access=token.token, refresh=token.token_secret, amr=claims.get("amr"))
         return login
 
     def read_claims(self, access_token: str, id_token: str | None, nonce: str | None = None) -> dict[str, Any]:
@@ -109,15 +93,9 @@ class OpenIdAdapter(OpenIDConnectOAuth2Adapter):
         return claims
 
 
-class OpenIdProvider(OpenIDConnectProvider):
-    id = PROVIDER
+class OpenIdProvider(IdentityProvider, OpenIDConnectProvider):
     oauth2_adapter_class = OpenIdAdapter
     pkce_enabled_default = True
-
-    def get_redirect_from_request_kwargs(self, request: Any) -> dict[str, Any]:
-        """Take only the page to return to from the request. Users who are signed in connect their account."""
-        process = AuthProcess.CONNECT if request.user.is_authenticated else AuthProcess.LOGIN
-        return {**Provider.get_redirect_from_request_kwargs(self, request), "process": process}
 
     def redirect(self, request: Any, process: str, next_url: Any = None, data: Any = None, **kwargs: Any) -> Any:
         """Redirect to the provider, with a nonce that its answer must repeat."""
@@ -132,8 +110,8 @@ class CallbackView(OAuth2CallbackView):
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         try:
             return super().dispatch(request, *args, **kwargs)
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            log.warning("the answer of the OpenID provider cannot be read", exc_info=error)
+        except UNREADABLE as error:
+            log.warning("the answer of the identity provider cannot be read", exc_info=error)
             provider, refusal = self.adapter.get_provider(), Refused("it cannot be read")
             return render_authentication_error(
                 request, provider, exception=refusal, extra_context={"state": self.adapter.state}

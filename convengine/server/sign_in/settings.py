@@ -1,4 +1,4 @@
-"""The settings of sign-in through an OpenID provider and of second factors: without variables, none are added."""
+"""The settings of sign-in through an identity provider and of second factors: without variables, none are added."""
 
 from collections.abc import MutableMapping
 from typing import Any
@@ -10,8 +10,8 @@ from django.urls import reverse_lazy
 from convengine.engine.extras import describe_missing
 from convengine.server.deployment import environment
 
-#: The identifier of the kind of provider, in the library and in its settings.
-PROVIDER = "oidc"
+#: The identifier of the provider, in the library and in its settings.
+PROVIDER = "provider"
 _APPS = (
     *("allauth", "allauth.account", "allauth.socialaccount", "allauth.mfa", "allauth.usersessions"),
     "convengine.server.sign_in",
@@ -23,30 +23,40 @@ _MESSAGES = "django.contrib.messages.middleware.MessageMiddleware"
 def add_to(settings: MutableMapping[str, Any]) -> None:
     """Add apps, middleware and settings if a variable asks for them. Raises ImproperlyConfigured."""
     issuer = environment.text("CE_OIDC_ISSUER").rstrip("/")
+    entity, metadata = environment.text("CE_SAML_ENTITY_ID"), environment.text("CE_SAML_METADATA")
     client, secret = environment.text("CE_OIDC_CLIENT_ID"), environment.text("CE_OIDC_CLIENT_SECRET")
     label = environment.text("CE_OIDC_LABEL", "Single sign-on")
     scopes = environment.text("CE_OIDC_SCOPES", "openid profile email").split()
     groups_claim = environment.text("CE_OIDC_GROUPS_CLAIM", "groups")
     local = environment.boolean("CE_LOCAL_SIGN_IN", True)
     second_factor = environment.one_of("CE_SECOND_FACTOR", "off", "off", "allowed", "required")
+    if issuer and (entity or metadata):
+        raise ImproperlyConfigured("Users sign in through one provider: set CE_OIDC_ISSUER or CE_SAML_METADATA.")
+    if bool(entity) != bool(metadata):
+        raise ImproperlyConfigured("CE_SAML_ENTITY_ID and CE_SAML_METADATA must be set together.")
+    for name, address in (("CE_OIDC_ISSUER", issuer), ("CE_SAML_METADATA", metadata if "://" in metadata else "")):
+        parts = urlsplit(address)
+        if address and parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+            raise ImproperlyConfigured(f"{name} must begin with https://.")
+    if issuer and not client:
+        raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")
+    issuer = issuer or entity
     if not issuer and not local:
         raise ImproperlyConfigured(
-            "CE_LOCAL_SIGN_IN=false needs an OpenID provider (CE_OIDC_ISSUER): nobody could sign in."
+            "CE_LOCAL_SIGN_IN=false needs a provider (CE_OIDC_ISSUER or CE_SAML_METADATA): nobody could sign in."
         )
     if not issuer and second_factor == "off":
         return
-    if missing := describe_missing("sign-in"):
-        raise ImproperlyConfigured(f"CE_OIDC_ISSUER and CE_SECOND_FACTOR: {missing}")
-    parts = urlsplit(issuer)
-    if issuer and parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise ImproperlyConfigured("CE_OIDC_ISSUER must begin with https://.")
-    if issuer and not client:
-        raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")
-    chosen = {"issuer": issuer, "label": label, "groups_claim": groups_claim, "local": local}
+    if missing := describe_missing("saml" if metadata else "sign-in"):
+        raise ImproperlyConfigured(f"CE_OIDC_ISSUER, CE_SAML_METADATA and CE_SECOND_FACTOR: {missing}")
+    chosen = {"issuer": issuer, "metadata": metadata, "label": label, "groups_claim": groups_claim, "local": local}
     settings["CONVENGINE"]["SIGN_IN"] = {**chosen, "second_factor": second_factor}
-    # The address of the issuer is the provider's ID, because another issuer has other accounts.
+    # The name of the issuer is the provider's ID, because another issuer has other accounts.
     options = {"server_url": issuer, "scope": scopes, "oauth_pkce_enabled": True}
     app = {"provider_id": issuer, "name": label, "client_id": client, "secret": secret, "settings": options}
+    provider = {"APPS": [app] if issuer else []}
+    if metadata:
+        provider["provider_class"] = "convengine.server.sign_in.saml.SamlProvider"
     settings["INSTALLED_APPS"] += _APPS
     layers: list[str] = settings["MIDDLEWARE"]
     layers.insert(layers.index(_SESSIONS) + 1, "allauth.account.middleware.AccountMiddleware")
@@ -70,7 +80,7 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
             "ALLAUTH_TRUSTED_PROXY_COUNT": settings["CONVENGINE"]["TRUSTED_PROXIES"],
             "SOCIALACCOUNT_ADAPTER": f"{adapters}.ProviderAdapter",
             "SOCIALACCOUNT_REAUTHENTICATION_REQUIRED": True,
-            "SOCIALACCOUNT_PROVIDERS": {PROVIDER: {"APPS": [app] if issuer else []}},
+            "SOCIALACCOUNT_PROVIDERS": {PROVIDER: provider},
             "MFA_ADAPTER": f"{adapters}.SecondFactorAdapter",
             "MFA_FORMS": {
                 "authenticate": "convengine.server.sign_in.entrance.CodeForm",

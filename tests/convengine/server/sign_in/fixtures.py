@@ -22,10 +22,20 @@ def site(tmp_path_factory: pytest.TempPathFactory, provider_folder: Path) -> Ite
     port = find_free_port()
     callback = f"http://127.0.0.1:{port}/admin/account/provider/answer/"
     with (
-        serve_real_provider(provider_folder, find_free_port(), callback) as issuer,
+        serve_real_provider("real_provider", provider_folder, callback) as issuer,
         serve(tmp_path_factory.mktemp("site"), issuer, port) as site,
     ):
         yield site
+
+
+@pytest.fixture(scope="session")
+def saml_site(tmp_path_factory: pytest.TempPathFactory, provider_folder: Path) -> Iterator[Site]:
+    folder = tmp_path_factory.mktemp("saml_site")
+    with serve_real_provider("real_saml_provider", provider_folder) as provider:
+        address = f"{provider}/metadata"
+        variables = {"CE_SAML_ENTITY_ID": address, "CE_SAML_METADATA": address}
+        with serve(folder, "", find_free_port(), **variables) as site:
+            yield site
 
 
 @pytest.fixture

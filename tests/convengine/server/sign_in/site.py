@@ -140,12 +140,12 @@ def serve(folder: Path, issuer: str, port: int, **environment: str) -> Iterator[
 
 
 @contextmanager
-def serve_real_provider(folder: Path, port: int, callback: str) -> Iterator[str]:
-    module = "tests.convengine.server.sign_in.real_provider"
-    address = f"http://127.0.0.1:{port}"
-    command = [sys.executable, "-m", module, str(port), str(folder), callback]
-    with run_process(command, f"{address}/.well-known/openid-configuration", folder / "provider.log"):
-        yield address
+def serve_real_provider(name: str, folder: Path, *arguments: str) -> Iterator[str]:
+    """A provider of a module here, in a process of its own; gives its address."""
+    port = find_free_port()
+    command = [sys.executable, "-m", f"tests.convengine.server.sign_in.{name}", str(port), str(folder), *arguments]
+    with run_process(command, f"http://127.0.0.1:{port}/metadata", folder / f"{name}.log"):
+        yield f"http://127.0.0.1:{port}"
 
 
 @contextmanager

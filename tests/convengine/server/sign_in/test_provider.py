@@ -153,8 +153,13 @@ def test_a_user_of_the_provider_may_open_what_one_with_a_password_may(
     site: Site, set_user: SetUser, group: str
 ) -> None:
     set_user(f"by-{group}", f"bots-{group}")
-    by_provider, local = Visitor(site), Visitor(site)
-    by_provider.sign_in()
+    visitor = Visitor(site)
+    visitor.sign_in()
+    compare_rights(visitor, group)
+
+
+def compare_rights(by_provider: Visitor, group: str) -> None:
+    local = Visitor(by_provider.site)
     local.sign_in_by_password(f"local-{group}")
     assert by_provider.is_signed_in
     assert local.is_signed_in

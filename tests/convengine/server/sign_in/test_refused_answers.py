@@ -143,10 +143,12 @@ WRONG_ANSWERS: dict[str, tuple[dict[str, Any], str]] = {
     "a list": ({"/userinfo_endpoint": [1]}, "its user is not that of the ID token"),
     "userinfo refused": ({"/userinfo_endpoint": Reply(401)}, "the provider cannot be reached"),
 }
+LONG = "7" * 300
 CASES: list[Any] = [
     *(pytest.param(claims, None, {}, words, id=name) for name, (claims, words) in WRONG_CLAIMS.items()),
     *(pytest.param({}, sign, {}, words, id=name) for name, (sign, words) in WRONG_SIGNATURES.items()),
     *(pytest.param({}, None, answers, words, id=name) for name, (answers, words) in WRONG_ANSWERS.items()),
+    pytest.param({"sub": LONG}, None, {"/userinfo_endpoint": {"sub": LONG}}, "it cannot be read", id="too long a name"),
 ]
 
 
