@@ -93,6 +93,18 @@ def remember(name: str, seconds: int, now: float | None = None) -> None:
         )
 
 
+def use_once(name: str, seconds: int, now: float | None = None) -> bool:
+    """Whether nobody has used a name in the last seconds; of uses at the same moment, one is the first."""
+    at = time.time() if now is None else now
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO ce_throttle (key, count, next_at, expires_at) VALUES (%s, 0, 0, %s) ON CONFLICT (key) "
+            "DO UPDATE SET expires_at = EXCLUDED.expires_at WHERE ce_throttle.expires_at <= %s RETURNING 1",
+            [_hash(name), at + seconds, at],
+        )
+        return cursor.fetchone() is not None
+
+
 def is_remembered(name: str, now: float | None = None) -> bool:
     """Whether a name was noted, and its time is not over."""
     at = time.time() if now is None else now

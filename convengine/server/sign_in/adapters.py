@@ -30,9 +30,9 @@ from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, begin_attempt,
 from convengine.server.admin_site.sign_in_log import log_access_change, log_refusal, log_sign_in
 from convengine.server.deployment import conf
 from convengine.server.deployment.client_address import find_client_address
-from convengine.server.sign_in.answers import Refused
 from convengine.server.sign_in.changes import FACTORS
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
+from convengine.server.sign_in.provider import Refused
 
 _FACTORS_AT_SIGN_IN = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 

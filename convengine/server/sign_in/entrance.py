@@ -60,14 +60,11 @@ class _LimitedCode:
             raise ValidationError(f"Too many attempts. Try again in {describe_wait(wait)}.", code="throttled")
         try:
             code = super().clean_code()  # type: ignore[misc]
-            used = f"second factor:{self.user.pk}:{''.join(filter(str.isalnum, code))}"
-            # The count refuses the second of two requests at the same moment. It begins again with each hour.
-            if throttle.is_remembered(used) or throttle.count_call(used, 3600)[0] > 1:
+            if not throttle.use_once(f"code:{self.user.pk}:{''.join(filter(str.isalnum, code))}", _CODE_SECONDS):
                 raise ValidationError("This code was used already.", code="used")
         except ValidationError:
             log_refusal(request, name, "second factor: wrong code")
             raise
-        throttle.remember(used, _CODE_SECONDS)
         end_attempt(counter, address)
         return code
 

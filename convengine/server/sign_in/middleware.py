@@ -21,10 +21,9 @@ from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, is_unchecked
 from convengine.server.admin_site.sign_in_log import log_access_change
 from convengine.server.database import throttle
 from convengine.server.deployment import conf
-from convengine.server.sign_in.answers import read_groups
 from convengine.server.sign_in.entrance import may_use_password
 from convengine.server.sign_in.groups import find_groups, may_enter, set_groups
-from convengine.server.sign_in.provider import OpenIdAdapter
+from convengine.server.sign_in.provider import OpenIdAdapter, read_groups
 
 log = structlog.get_logger(__name__)
 #: Seconds after which the provider is asked again.
@@ -79,10 +78,10 @@ def find_end_reason(request: Any) -> str:
         status = getattr(error.response, "status_code", 0) or 0
         if 400 <= status < 500:
             return "the provider no longer confirms it"
-        log.warning("the OpenID provider cannot be reached", exc_info=error)
+        log.warning("the identity provider cannot be reached", exc_info=error)
         return "the provider cannot be reached" if is_unchecked(request.session) else ""
     except (OAuth2Error, KeyError, TypeError, ValueError) as error:
-        log.info("the OpenID provider ended a session", reason=str(error))
+        log.info("the identity provider ended a session", reason=str(error))
         return "the provider no longer confirms it"
     groups = find_groups(read_groups(claims))
     set_groups(request, request.user, groups)

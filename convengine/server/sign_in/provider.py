@@ -4,18 +4,24 @@ The library skips the signature of an ID token that it fetched itself, and sends
 """
 
 import secrets
+import time
+from collections.abc import Mapping
 from typing import Any
 
 import jwt
 import structlog
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.helpers import render_authentication_error
+from allauth.socialaccount.providers.base import AuthProcess, Provider
+from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 from allauth.socialaccount.providers.openid_connect.provider import OpenIDConnectProvider
 from allauth.socialaccount.providers.openid_connect.views import OpenIDConnectOAuth2Adapter
+from django.core.exceptions import ImproperlyConfigured
 from django.urls import reverse
 
-from convengine.server.sign_in.answers import UNREADABLE, IdentityProvider, Refused, accept
+from convengine.server.deployment import conf
+from convengine.server.sign_in.settings import PROVIDER
 
 log = structlog.get_logger(__name__)
 #: Signatures that only the provider can make. `none` and those with a shared secret are not among them.
@@ -23,6 +29,26 @@ _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "E
 _REQUIRED = ("iss", "sub", "aud", "exp", "iat")
 #: Clocks may differ by this many seconds.
 _LEEWAY = 60
+#: Errors by which the libraries say that an answer has another form than expected.
+UNREADABLE = (KeyError, TypeError, ValueError, AttributeError, SyntaxError, ImproperlyConfigured)
+
+
+def read_groups(claims: Mapping[str, Any]) -> list[str]:
+    """The groups of a user at the provider."""
+    groups = claims.get(conf.get("SIGN_IN")["groups_claim"]) or []
+    return [str(group) for group in (groups if isinstance(groups, list) else [groups])]
+
+
+def accept(login: Any, claims: Mapping[str, Any], **session: Any) -> dict[str, Any]:
+    """Additions to the state of a sign-in: the user's groups, and what later checks of the session need."""
+    # The user's identity and groups are enough: no other claim is stored.
+    login.account.extra_data, login.email_addresses = {}, []
+    record = {"checked": time.time(), "issuer": login.account.provider, **session}
+    return {"groups": read_groups(claims), "session": record}
+
+
+class Refused(OAuth2Error):
+    """An answer of the provider is not accepted; the message completes "The provider's answer is refused: "."""
 
 
 class OpenIdAdapter(OpenIDConnectOAuth2Adapter):
@@ -93,9 +119,15 @@ class OpenIdAdapter(OpenIDConnectOAuth2Adapter):
         return claims
 
 
-class OpenIdProvider(IdentityProvider, OpenIDConnectProvider):
+class OpenIdProvider(OpenIDConnectProvider):
+    id = PROVIDER
     oauth2_adapter_class = OpenIdAdapter
     pkce_enabled_default = True
+
+    def get_redirect_from_request_kwargs(self, request: Any) -> dict[str, Any]:
+        """Take only the page to return to from the request. Users who are signed in connect their account."""
+        process = AuthProcess.CONNECT if request.user.is_authenticated else AuthProcess.LOGIN
+        return {**Provider.get_redirect_from_request_kwargs(self, request), "process": process}
 
     def redirect(self, request: Any, process: str, next_url: Any = None, data: Any = None, **kwargs: Any) -> Any:
         """Redirect to the provider, with a nonce that its answer must repeat."""

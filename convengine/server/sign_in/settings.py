@@ -20,6 +20,20 @@ _SESSIONS = "django.contrib.sessions.middleware.SessionMiddleware"
 _MESSAGES = "django.contrib.messages.middleware.MessageMiddleware"
 
 
+def _check_provider(issuer: str, client: str, entity: str, metadata: str) -> None:
+    """Raises ImproperlyConfigured."""
+    if issuer and (entity or metadata):
+        raise ImproperlyConfigured("Users sign in through one provider: set CE_OIDC_ISSUER or CE_SAML_METADATA.")
+    if bool(entity) != bool(metadata):
+        raise ImproperlyConfigured("CE_SAML_ENTITY_ID and CE_SAML_METADATA must be set together.")
+    name, parts = "CE_OIDC_ISSUER" if issuer else "CE_SAML_METADATA", urlsplit(issuer or metadata)
+    is_address = issuer or "://" in metadata
+    if is_address and parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
+        raise ImproperlyConfigured(f"{name} must begin with https://.")
+    if issuer and not client:
+        raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")
+
+
 def add_to(settings: MutableMapping[str, Any]) -> None:
     """Add apps, middleware and settings if a variable asks for them. Raises ImproperlyConfigured."""
     issuer = environment.text("CE_OIDC_ISSUER").rstrip("/")
@@ -30,16 +44,7 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     groups_claim = environment.text("CE_OIDC_GROUPS_CLAIM", "groups")
     local = environment.boolean("CE_LOCAL_SIGN_IN", True)
     second_factor = environment.one_of("CE_SECOND_FACTOR", "off", "off", "allowed", "required")
-    if issuer and (entity or metadata):
-        raise ImproperlyConfigured("Users sign in through one provider: set CE_OIDC_ISSUER or CE_SAML_METADATA.")
-    if bool(entity) != bool(metadata):
-        raise ImproperlyConfigured("CE_SAML_ENTITY_ID and CE_SAML_METADATA must be set together.")
-    for name, address in (("CE_OIDC_ISSUER", issuer), ("CE_SAML_METADATA", metadata if "://" in metadata else "")):
-        parts = urlsplit(address)
-        if address and parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-            raise ImproperlyConfigured(f"{name} must begin with https://.")
-    if issuer and not client:
-        raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")
+    _check_provider(issuer, client, entity, metadata)
     issuer = issuer or entity
     if not issuer and not local:
         raise ImproperlyConfigured(
@@ -54,9 +59,8 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     # The name of the issuer is the provider's ID, because another issuer has other accounts.
     options = {"server_url": issuer, "scope": scopes, "oauth_pkce_enabled": True}
     app = {"provider_id": issuer, "name": label, "client_id": client, "secret": secret, "settings": options}
-    provider = {"APPS": [app] if issuer else []}
-    if metadata:
-        provider["provider_class"] = "convengine.server.sign_in.saml.SamlProvider"
+    module = "saml.SamlProvider" if metadata else "provider.OpenIdProvider"
+    provider = {"APPS": [app] if issuer else [], "provider_class": f"convengine.server.sign_in.{module}"}
     settings["INSTALLED_APPS"] += _APPS
     layers: list[str] = settings["MIDDLEWARE"]
     layers.insert(layers.index(_SESSIONS) + 1, "allauth.account.middleware.AccountMiddleware")
