@@ -258,5 +258,5 @@ CONVENGINE: dict[str, Any] = {
     if environment.boolean("CE_AUDIT_RATE_LIMIT_ENABLED")
     else None,
 }
-# Apps, middleware and settings that only an installation with an OpenID provider or second factors has.
+# Apps, middleware and settings that only an installation with an identity provider or second factors has.
 sign_in.add_to(globals())

@@ -14,7 +14,7 @@ handler500 = "convengine.server.admin_site.error_pages.show_failure"
 
 admin.autodiscover()
 
-#: The sign-in page of an installation with an OpenID provider or second factors, before the admin's own.
+#: The sign-in page of an installation with an identity provider or second factors, before the admin's own.
 _SIGN_IN = [path("admin/", include("convengine.server.sign_in.urls"))] if conf.get("SIGN_IN") else []
 
 urlpatterns = [

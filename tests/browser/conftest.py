@@ -18,10 +18,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Error, Locator, Page, R
 
 from tests.browser.axe import no_violations
 from tests.browser_setup import chromium
-from tests.convengine.server.sign_in.fixtures import provider_folder, set_user, site
+from tests.convengine.server.sign_in.fixtures import provider_folder, saml_site, set_user, site
 from tests.migrated import copy_migrated
 
-__all__ = ["provider_folder", "set_user", "site"]
+__all__ = ["provider_folder", "saml_site", "set_user", "site"]
 ROOT = Path(__file__).resolve().parents[2]
 #: Each window would load the lists below its address bar, a third of a short visit's work, and begin a spare process.
 #: The last list of features is the one that counts, so the others, of Playwright's own list, are here again.

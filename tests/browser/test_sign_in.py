@@ -56,6 +56,30 @@ def test_a_user_signs_in_by_the_provider_and_returns_to_the_page(tab: Page, site
     expect(tab.get_by_text("Your session has ended: you are in no group that may work here.")).to_be_visible()
 
 
+@pytest.mark.extra("saml-provider")
+def test_a_user_signs_in_by_saml_and_again_after_an_hour(tab: Page, saml_site: Site, set_user: SetUser) -> None:
+    set_user("rambler", "bots-analyst")
+    page = f"{saml_site.url}/admin/config_admin/cerule/"
+    for words in ("Or with a password:", "Your session has ended: the provider must confirm it again."):
+        tab.goto(page)
+        expect(tab.get_by_text(words)).to_be_visible()
+        no_violations(tab)
+        tab.get_by_role("button", name=LABEL).click()
+        expect(tab).to_have_url(page)
+        saml_site.age_sessions(3601)
+
+
+@pytest.mark.extra("saml-provider")
+def test_a_saml_answer_goes_on_without_scripts(browser: Browser, saml_site: Site) -> None:
+    tab = browser.new_context(java_script_enabled=False).new_page()
+    tab.set_content(
+        f"<form method='post' action='{saml_site.url}/admin/account/provider/answer/'><button>Send</button></form>"
+    )
+    tab.get_by_role("button", name="Send").click()
+    tab.get_by_role("button", name="Continue").click()
+    expect(tab.get_by_text("the provider's answer is refused: it cannot be read")).to_be_visible()
+
+
 def test_a_second_factor_a_recovery_code_and_the_end_of_all_sessions(tab: Page, site: Site, browser: Browser) -> None:
     sign_in_by_password(tab, site, "local-qa")
     secret = add_app(tab, site)

@@ -33,7 +33,7 @@ DEFAULTS: Mapping[str, Any] = {
     "TEMPLATE_CONVERTER": "config_admin.contrib.original.templates.convert",
     # True: users and groups get admin pages in the design of the others. A project with pages of its own leaves it off.
     "PEOPLE_ADMIN": False,
-    # Options of sign-in through an OpenID provider and of second factors (`convengine.server.sign_in.settings`).
+    # Options of sign-in through an identity provider and of second factors (`convengine.server.sign_in.settings`).
     "SIGN_IN": {},
     # The bus that carries events of running turns to other processes; blank for none.
     "BUS_URL": "",

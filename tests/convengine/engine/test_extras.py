@@ -48,6 +48,11 @@ def ask_for_second_factors() -> None:
         add_to({})
 
 
+def ask_for_saml() -> None:
+    with patch.dict(os.environ, {"CE_SAML_ENTITY_ID": "provider", "CE_SAML_METADATA": "/provider.xml"}):
+        add_to({})
+
+
 #: Everything of the product that needs an extra: it raises an error, or gives its message.
 SEAMS: list[tuple[str, Told]] = [
     ("openai", ask_model),
@@ -58,6 +63,7 @@ SEAMS: list[tuple[str, Told]] = [
     ("embedded", broker),
     ("onnx", lambda: OnnxEncoder(Path("/nowhere"))),
     ("sign-in", ask_for_second_factors),
+    ("saml", ask_for_saml),
     ("documents", lambda: read_document("rules.pdf", b"%PDF-1.7")),
 ]
 

@@ -32,7 +32,8 @@ def site(tmp_path_factory: pytest.TempPathFactory, provider_folder: Path) -> Ite
 def saml_site(tmp_path_factory: pytest.TempPathFactory, provider_folder: Path) -> Iterator[Site]:
     folder = tmp_path_factory.mktemp("saml_site")
     with serve_real_provider("real_saml_provider", provider_folder) as provider:
-        address = f"{provider}/metadata"
+        # For a browser, this name is another site, whose forms get none of our cookies.
+        address = f"{provider}/metadata".replace("127.0.0.1", "localhost")
         variables = {"CE_SAML_ENTITY_ID": address, "CE_SAML_METADATA": address}
         with serve(folder, "", find_free_port(), **variables) as site:
             yield site

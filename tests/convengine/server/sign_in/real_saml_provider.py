@@ -74,7 +74,7 @@ class Provider:
 def main() -> None:
     port, folder = int(sys.argv[1]), Path(sys.argv[2])
     handler = type("Quiet", (WSGIRequestHandler,), {"log_message": lambda *_: None})
-    provider = Provider(f"http://127.0.0.1:{port}", folder)
+    provider = Provider(f"http://localhost:{port}", folder)
     make_server("127.0.0.1", port, provider, handler_class=handler).serve_forever()
 
 

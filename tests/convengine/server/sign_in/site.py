@@ -1,4 +1,4 @@
-"""An installation with an OpenID provider and second factors, running, and browsers at it."""
+"""An installation with an identity provider and second factors, running, and browsers at it."""
 
 import base64
 import hmac
