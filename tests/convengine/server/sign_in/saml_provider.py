@@ -78,7 +78,13 @@ class ScriptedProvider:
         def moment(seconds: float) -> str:
             return (datetime.now(UTC) + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ")
 
-        facts = {"request": request, "recipient": recipient, "audience": audience, "lasts": 60, "session": ""}
+        facts: dict[str, Any] = {
+            "request": request,
+            "recipient": recipient,
+            "audience": audience,
+            "lasts": 60,
+            "session": "",
+        }
         facts |= {"destination": recipient, "response_request": request, "begins": -1, "groups": ["bots-qa"], **changes}
         facts["recipient"] = facts["recipient"].replace("{recipient}", recipient)
         if isinstance(facts["session"], int):

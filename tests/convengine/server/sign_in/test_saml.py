@@ -222,7 +222,7 @@ def wrap(shape: int) -> Callable[[ScriptedProvider, dict[str, str]], str]:
             # The same ID twice.
             forged.set("ID", signed.get("ID"))
             answer.insert(2, forged)
-        return etree.tostring(answer).decode()
+        return str(etree.tostring(answer, encoding=str))
 
     return write
 
