@@ -11,7 +11,7 @@ from rest_framework.exceptions import NotAuthenticated, PermissionDenied
 from rest_framework.request import Request
 
 from convengine.engine.errors import ConversationNotFound
-from convengine.server.admin_site.sign_in import is_unchecked
+from convengine.server.admin_site.sign_in import is_unchecked, lacks_second_factor
 from convengine.server.api.clean_input import drop_unstorable_cookies
 from convengine.server.api.models import CeApiKey
 from convengine.server.sessions.models import CeConversation
@@ -48,6 +48,8 @@ def require_signed_in_reader(request: HttpRequest) -> Any:
     user: Any = get_user(request)
     if not (user.is_authenticated and user.is_active and user.is_staff) or is_unchecked(request.session):
         raise NotAuthenticated("Send your API key as `Authorization: Api-Key <key>`, or sign in.")
+    if lacks_second_factor(user, request.session):
+        raise NotAuthenticated("Sign in with a second factor: users who may publish need one.")
     if not user.has_perm(VIEW_RIGHT):
         raise PermissionDenied("You do not have the permission to read audit events. Ask an administrator.")
     request.user = user

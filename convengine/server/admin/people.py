@@ -52,10 +52,20 @@ class RightsWidget(forms.CheckboxSelectMultiple):
         return render_to_string(self.template_name, self.get_context(name, value, attrs))
 
 
+class UserForm(UserChangeForm):
+    def clean(self) -> Any:
+        """Raises ValidationError if no active administrator would be left."""
+        values, before, active = super().clean(), self.instance, User.objects.filter(is_superuser=True, is_active=True)
+        stays = values.get("is_active") and values.get("is_superuser")
+        if before.is_active and before.is_superuser and not stays and not active.exclude(pk=before.pk).exists():
+            raise forms.ValidationError("This is the last active administrator. Appoint another one first.")
+        return values
+
+
 class UserAdmin(BaseUserAdmin, ModelAdmin):
     """Users. Groups alone decide what a user may do."""
 
-    form = UserChangeForm
+    form = UserForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
     list_filter_submit = True

@@ -10,9 +10,11 @@ from django.core.exceptions import ValidationError
 from django.db import DatabaseError
 from unfold.forms import AuthenticationForm
 
+from convengine.server.admin_site.rights import PUBLISH_DRAFT
 from convengine.server.admin_site.sign_in_log import log_refusal, log_sign_in
 from convengine.server.database import throttle
 from convengine.server.database.throttle import Delay
+from convengine.server.deployment import conf
 from convengine.server.deployment.client_address import find_client_address
 
 log = structlog.get_logger(__name__)
@@ -24,6 +26,8 @@ _REASONS = {"inactive": "the account is inactive", "local_off": "switched off"}
 _KNOWN = 30 * 24 * 3600
 #: The key in a session of what the provider last confirmed, and when.
 PROVIDER_TOKENS = "ce_oidc"
+#: The key in a session of the methods by which the user signed in, as the library for sign-in writes it.
+_METHODS = "account_authentication_methods"
 #: A session from the provider is no longer valid if its last check is this many seconds ago, or as many as it says.
 MAX_UNCHECKED_SECONDS = 300
 
@@ -92,6 +96,14 @@ def is_unchecked(session: Mapping[str, Any]) -> bool:
     if tokens is None:
         return False
     return not 0 <= time.time() - tokens["checked"] < tokens.get("seconds", MAX_UNCHECKED_SECONDS)
+
+
+def lacks_second_factor(user: Any, session: Mapping[str, Any]) -> bool:
+    """True for a session without the second factor, here or at the provider, that users who may publish need."""
+    if conf.get("SIGN_IN").get("second_factor") != "required" or not user.has_perm(PUBLISH_DRAFT):
+        return False
+    methods = [each["method"] for each in session.get(_METHODS, [])]
+    return "mfa" not in methods and "mfa" not in ((session.get(PROVIDER_TOKENS) or {}).get("amr") or [])
 
 
 def describe_wait(seconds: float) -> str:

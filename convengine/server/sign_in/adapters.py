@@ -72,9 +72,12 @@ class AccountAdapter(DefaultAccountAdapter):
         """Check a repeated password, which counts as an attempt like one at sign-in."""
         counter, address = f"repeated password of {user.get_username()}", find_client_address(context.request.META)
         if begin_attempt(counter, address):
+            log_refusal(context.request, user.get_username(), "repeated password: too many attempts", is_cheap=True)
             return False
         if is_right := user.check_password(password):
             end_attempt(counter, address)
+        else:
+            log_refusal(context.request, user.get_username(), "repeated password: wrong password")
         return is_right
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from allauth.account.internal.flows.login import record_authentication
 from allauth.mfa import signals
 from allauth.socialaccount.signals import social_account_added
 from django.dispatch import receiver
@@ -19,6 +20,9 @@ _CHANGES = {
 @receiver(list(_CHANGES))
 def log_factor_change(signal: Any, request: Any, authenticator: Any, **_: Any) -> None:
     log_access_change(request, f"second factor {_CHANGES[signal]}: {FACTORS[authenticator.type]}")
+    if signal is signals.authenticator_added and authenticator.type != "recovery_codes":
+        # To add it, the user has just used it.
+        record_authentication(request, authenticator.user, "mfa", type=authenticator.type, reauthenticated=True)
 
 
 @receiver(social_account_added)

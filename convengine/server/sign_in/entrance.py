@@ -6,6 +6,7 @@ from allauth.account.internal.flows.login import perform_password_login
 from allauth.account.models import Login
 from allauth.core import context
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.webauthn.forms import AuthenticateWebAuthnForm, ReauthenticateWebAuthnForm
 from allauth.socialaccount.adapter import get_adapter
 from allauth.socialaccount.models import SocialAccount
 from django.contrib import admin
@@ -74,6 +75,27 @@ class CodeForm(_LimitedCode, AuthenticateForm):
 
 
 class RepeatedCodeForm(_LimitedCode, ReauthenticateForm):
+    pass
+
+
+class _LoggedKey:
+    """Logs wrong security keys. Nobody can guess one, so it counts no attempts."""
+
+    user: User
+
+    def clean_credential(self) -> Any:
+        try:
+            return super().clean_credential()  # type: ignore[misc]
+        except (KeyError, ValidationError) as error:
+            log_refusal(context.request, self.user.get_username(), "second factor: wrong security key", is_cheap=True)
+            raise ValidationError("Incorrect security key.", code="incorrect_code") from error
+
+
+class KeyForm(_LoggedKey, AuthenticateWebAuthnForm):
+    pass
+
+
+class RepeatedKeyForm(_LoggedKey, ReauthenticateWebAuthnForm):
     pass
 
 

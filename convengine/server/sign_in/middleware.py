@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import structlog
-from allauth.account.internal.flows.login import get_authentication_records
 from allauth.mfa.utils import is_mfa_enabled
 from allauth.socialaccount.providers.oauth2.client import OAuth2Error
 from allauth.usersessions.models import UserSession
@@ -16,8 +15,7 @@ from django.http import HttpResponseRedirect
 from django.urls import reverse
 from requests import RequestException
 
-from convengine.server.admin_site.rights import PUBLISH_DRAFT
-from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, is_unchecked
+from convengine.server.admin_site.sign_in import PROVIDER_TOKENS, is_unchecked, lacks_second_factor
 from convengine.server.admin_site.sign_in_log import log_access_change
 from convengine.server.database import throttle
 from convengine.server.deployment import conf
@@ -51,7 +49,7 @@ class SignInMiddleware:
                 UserSession.objects.create_from_request(request)
                 request.session[_LISTED] = request.session.session_key
             own_pages = (reverse("sign_in_account"), reverse("admin:logout"), reverse("config_admin_signed_in"))
-            if lacks_second_factor(request) and not request.path.startswith(own_pages):
+            if lacks_second_factor(request.user, request.session) and not request.path.startswith(own_pages):
                 messages.warning(request, "Add a second factor: users who may publish need one.")
                 return HttpResponseRedirect(reverse("mfa_index"))
         return self.get_response(request)
@@ -60,6 +58,8 @@ class SignInMiddleware:
 def find_end_reason(request: Any) -> str:
     """Ask the provider again if a check is due. Returns why the session ends, or nothing."""
     record = request.session.get(PROVIDER_TOKENS)
+    if lacks_second_factor(request.user, request.session) and is_mfa_enabled(request.user):
+        return "it began without the second factor that you have"
     if not record:
         return "" if may_use_password(request.user) else f"it must begin with “{conf.get('SIGN_IN')['label']}”"
     if record.get("issuer") != conf.get("SIGN_IN")["issuer"]:
@@ -122,12 +122,3 @@ def _read_claims(request: Any, record: dict[str, Any]) -> dict[str, Any]:
 def _store(request: Any, record: dict[str, Any]) -> None:
     request.session[PROVIDER_TOKENS] = record
     request.session.save()
-
-
-def lacks_second_factor(request: Any) -> bool:
-    """True for users who may publish and must have a second factor, here or at the provider, and have none."""
-    if conf.get("SIGN_IN")["second_factor"] != "required" or not request.user.has_perm(PUBLISH_DRAFT):
-        return False
-    record = request.session.get(PROVIDER_TOKENS) or {}
-    methods = [each["method"] for each in get_authentication_records(request, request.user)]
-    return "mfa" not in methods and "mfa" not in (record.get("amr") or []) and not is_mfa_enabled(request.user)

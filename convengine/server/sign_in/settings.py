@@ -88,7 +88,9 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
             "MFA_ADAPTER": f"{adapters}.SecondFactorAdapter",
             "MFA_FORMS": {
                 "authenticate": "convengine.server.sign_in.entrance.CodeForm",
+                "authenticate_webauthn": "convengine.server.sign_in.entrance.KeyForm",
                 "reauthenticate": "convengine.server.sign_in.entrance.RepeatedCodeForm",
+                "reauthenticate_webauthn": "convengine.server.sign_in.entrance.RepeatedKeyForm",
             },
             "MFA_SUPPORTED_TYPES": ["totp", "webauthn", "recovery_codes"] if second_factor != "off" else [],
             "MFA_RECOVERY_CODES_SHOW_ONCE": True,

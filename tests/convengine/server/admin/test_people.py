@@ -36,3 +36,17 @@ def test_a_person_is_given_groups_and_no_rights_of_their_own(admin: Client) -> N
 
     assert 'name="groups"' in page
     assert 'name="user_permissions"' not in page
+
+
+def test_the_last_active_administrator_stays(admin: Client) -> None:
+    ada = User.objects.get(username="ada")
+    page, fields = f"/admin/auth/user/{ada.pk}/change/", {"username": "ada", "is_staff": "on"}
+
+    for kept in ({"is_active": "on"}, {"is_superuser": "on"}):
+        answer = admin.post(page, {**fields, **kept})
+        assert "This is the last active administrator. Appoint another one first." in answer.content.decode()
+    User.objects.create_superuser("bea")
+    admin.post(page, {**fields, "is_superuser": "on"})
+
+    ada.refresh_from_db()
+    assert not ada.is_active

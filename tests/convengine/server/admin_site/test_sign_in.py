@@ -6,9 +6,11 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError
-from django.test import Client, override_settings
+from django.test import Client, RequestFactory, override_settings
 from prometheus_client import REGISTRY
+from rest_framework.exceptions import NotAuthenticated
 
+from audit.api.access_scope import require_signed_in_reader
 from audit.integrity.chains import verify_chains
 from audit.integrity.read_record import Ledger
 from audit.models import CeAccessLog
@@ -171,3 +173,24 @@ def test_administrators_search_the_sign_ins_of_the_access_log() -> None:
 
     assert "Refused sign-in" in page
     assert "password: wrong user name or password" in page
+
+
+@pytest.mark.parametrize(
+    ("policy", "methods", "is_refused"),
+    [("allowed", [], False), ("required", [], True), ("required", [{"method": "mfa"}], False)],
+)
+def test_a_reader_by_session_needs_the_required_second_factor(
+    client: Client, ada: User, settings: Any, policy: str, methods: list[Any], is_refused: bool
+) -> None:
+    client.force_login(ada)
+    session = client.session
+    session["account_authentication_methods"] = methods
+    session.save()
+    settings.CONVENGINE = {**settings.CONVENGINE, "SIGN_IN": {"second_factor": policy}}
+    request = RequestFactory().get("/", headers={"Cookie": f"sessionid={session.session_key}"})
+
+    if is_refused:
+        with pytest.raises(NotAuthenticated, match="second factor"):
+            require_signed_in_reader(request)
+    else:
+        assert require_signed_in_reader(request) == ada

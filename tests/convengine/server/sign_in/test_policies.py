@@ -115,6 +115,36 @@ def test_factors_whose_secrets_are_lost_let_nobody_in(
     assert urlsplit(visitor.get("/admin/config_admin/cerule/").url).path == address
 
 
+def add_factor(site: Site, name: str) -> None:
+    """A second factor whose secret nobody has."""
+    statement = "INSERT INTO mfa_authenticator (user_id, type, data, created_at) SELECT id, 'totp', ?, ? FROM auth_user"
+    site.query(f"{statement} WHERE username = ?", '{"secret": "by another key"}', "2026-01-01", name)
+
+
+def test_a_session_that_began_before_factors_were_required_ends(strict: tuple[ScriptedProvider, Site]) -> None:
+    provider, site = strict
+    visitor = sign_in(provider, site, "early", "bots-analyst")
+    assert visitor.get("/admin/config_admin/cerule/").url.endswith("/second-factor/")
+    add_factor(site, "early")
+
+    page = visitor.get("/admin/config_admin/cerule/")
+
+    assert "Your session has ended: it began without the second factor that you have." in page.text
+    assert not visitor.is_signed_in
+
+
+def test_a_wrong_security_key_is_logged(strict: tuple[ScriptedProvider, Site]) -> None:
+    provider, site = strict
+    sign_in(provider, site, "keyring", "bots-analyst")
+    add_factor(site, "keyring")
+    visitor = sign_in(provider, site, "keyring", "bots-analyst")
+
+    visitor.post("/admin/account/second-factor/authenticate/", data={"credential": '{"id": "forged"}'})
+
+    assert ("keyring", "second factor: wrong security key") in site.read_log("SIGN_IN_REFUSED")
+    assert not visitor.is_signed_in
+
+
 def test_a_silent_provider_ends_sessions_after_five_minutes(strict: tuple[ScriptedProvider, Site]) -> None:
     provider, site = strict
     visitor = sign_in(provider, site, "patient", "bots-qa")
@@ -173,7 +203,8 @@ def test_settings_that_would_lock_everybody_out_stop_the_start(variables: dict[s
 def test_without_the_variables_nothing_of_the_library_is_loaded() -> None:
     code = (
         "import sys; from django.urls import get_resolver; get_resolver().url_patterns; from django.test import Client;"
-        "names = {'allauth', 'fido2', 'oauthlib', 'qrcode', 'jwt'}; print(sorted(names & set(sys.modules)))"
+        "names = {'allauth', 'fido2', 'oauthlib', 'qrcode', 'jwt', 'onelogin', 'xmlsec'};"
+        "print(sorted(names & set(sys.modules)))"
     )
     assert run("shell", "-v0", "-c", code).stdout.strip() == "[]"
 
@@ -189,7 +220,7 @@ browser.get("/livez", headers=headers)
 get_resolver().url_patterns
 before = set(sys.modules)
 page = browser.post("/api/v1/conversation/message", {"message": "Hello"}, "application/json", headers=headers)
-names = ("allauth", "fido2", "oauthlib", "qrcode", "jwt", "requests", "cryptography")
+names = ("allauth", "fido2", "oauthlib", "qrcode", "jwt", "requests", "cryptography", "onelogin", "xmlsec")
 print(page.status_code, [name for name in set(sys.modules) - before if name.startswith(names)])
 """
 

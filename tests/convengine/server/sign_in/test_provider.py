@@ -129,6 +129,15 @@ def test_passwords_are_slowed_down_as_before(site: Site) -> None:
     assert ("(unknown user)", "password: too many attempts") in site.read_log("SIGN_IN_REFUSED")
 
 
+def test_a_wrong_repeated_password_is_logged(site: Site) -> None:
+    visitor = Visitor(site)
+    visitor.sign_in_by_password("local-qa")
+
+    visitor.post("/admin/account/again/", data={"password": "wrong"})
+
+    assert ("local-qa", "repeated password: wrong password") in site.read_log("SIGN_IN_REFUSED")
+
+
 def test_an_administrator_connects_their_own_user(site: Site, set_user: SetUser) -> None:
     set_user("ada-at-work")
     ada = Visitor(site)
