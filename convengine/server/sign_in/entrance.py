@@ -152,12 +152,10 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
     if throttle.count_call(f"sign-in begun:{find_client_address(request.META)}", 60)[0] > _BEGUN_PER_MINUTE:
         return refuse(request, "too many attempts")
     try:
-        response: HttpResponse = get_adapter().get_provider(request, issuer).redirect_from_request(request)
+        address = get_adapter().get_provider(request, issuer).redirect_from_request(request).url
     except (RequestException, KeyError, ValueError):
         return refuse(request, "the provider cannot be reached")
-    if not isinstance(response, HttpResponseRedirect):
-        return response
-    return render(request, "convengine/sign_in_continue.html", {"address": response.url})
+    return render(request, "convengine/sign_in_continue.html", {"address": address})
 
 
 def receive_answer(request: HttpRequest) -> HttpResponse:

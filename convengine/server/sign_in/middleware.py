@@ -38,7 +38,12 @@ class SignInMiddleware:
 
     def __call__(self, request: Any) -> Any:
         if request.user.is_authenticated:
-            if reason := find_end_reason(request):
+            # This comes first, because it may change the user's permissions.
+            reason = find_end_reason(request)
+            lacks_factor = lacks_second_factor(request.user, request.session)
+            if lacks_factor and is_mfa_enabled(request.user):
+                reason = reason or "it began without the second factor that you have"
+            if reason:
                 name = request.user.get_username()
                 logout(request)
                 log_access_change(request, f"session ended: {reason}", name)
@@ -49,7 +54,7 @@ class SignInMiddleware:
                 UserSession.objects.create_from_request(request)
                 request.session[_LISTED] = request.session.session_key
             own_pages = (reverse("sign_in_account"), reverse("admin:logout"), reverse("config_admin_signed_in"))
-            if lacks_second_factor(request.user, request.session) and not request.path.startswith(own_pages):
+            if lacks_factor and not request.path.startswith(own_pages):
                 messages.warning(request, "Add a second factor: users who may publish need one.")
                 return HttpResponseRedirect(reverse("mfa_index"))
         return self.get_response(request)
@@ -58,8 +63,6 @@ class SignInMiddleware:
 def find_end_reason(request: Any) -> str:
     """Ask the provider again if a check is due. Returns why the session ends, or nothing."""
     record = request.session.get(PROVIDER_TOKENS)
-    if lacks_second_factor(request.user, request.session) and is_mfa_enabled(request.user):
-        return "it began without the second factor that you have"
     if not record:
         return "" if may_use_password(request.user) else f"it must begin with “{conf.get('SIGN_IN')['label']}”"
     if record.get("issuer") != conf.get("SIGN_IN")["issuer"]:

@@ -67,9 +67,8 @@ class SamlProvider(SAMLProvider):
 
 def show_metadata(request: HttpRequest) -> HttpResponse:
     """What an operator registers at the provider."""
-    return HttpResponse(
-        _make_settings(request, has_provider=False).get_sp_metadata(), content_type="application/samlmetadata+xml"
-    )
+    text = _make_settings(request, has_provider=False).get_sp_metadata()
+    return HttpResponse(text, content_type="application/samlmetadata+xml")
 
 
 @csrf_exempt
