@@ -92,3 +92,8 @@ def test_parallel_calls_are_all_counted() -> None:
         thread.join()
 
     assert throttle.count_call("a", 60, 120.0)[0] == 101
+
+
+def test_a_name_is_used_once_until_its_time_is_over() -> None:
+    uses = [throttle.use_once("code", 60, now) for now in (1000, 1000, 1059, 1060, 1061)]
+    assert uses == [True, False, False, True, False]
