@@ -1,4 +1,4 @@
-"""Chromium for the browser tests: found, installed by apt where that is possible, or plainly missing."""
+"""Chromium for the browser tests, and xmlsec1 for the SAML provider of tests: found, or installed if possible."""
 
 import os
 import shutil
@@ -15,14 +15,16 @@ def chromium() -> str | None:
 
 
 def main() -> int:
-    """Install it if need be and possible. A missing browser is only an error where `CI=true`."""
-    if chromium():
+    """Install what is missing, if possible. A missing browser is only an error where `CI=true`."""
+    found = {"chromium": chromium(), "xmlsec1": shutil.which("xmlsec1")}
+    missing = [name for name, path in found.items() if not path]
+    if not missing:
         return 0
     if shutil.which("apt-get") and hasattr(os, "geteuid") and os.geteuid() == 0:
-        print("Installing Chromium …", flush=True)
+        print(f"Installing {' and '.join(missing)} …", flush=True)
         for command in (
             ["apt-get", "update", "-qq"],
-            ["apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium"],
+            ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *missing],
         ):
             subprocess.run(command, check=False, stdout=subprocess.DEVNULL)
     if chromium():
