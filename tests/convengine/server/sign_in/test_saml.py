@@ -150,7 +150,9 @@ def test_groups_of_a_real_provider_are_groups_here(saml_site: Site, set_user: Se
     assert "you are in no group that may work here" in sign_in_by_page(Visitor(saml_site)).text
 
 
+# The groups go the way of OpenID, which CI walks through.
 @pytest.mark.long
+@pytest.mark.nightly
 @pytest.mark.extra("saml-provider")
 @pytest.mark.parametrize("group", [group.name for group in GROUPS])
 def test_a_user_of_a_real_provider_may_open_what_one_with_a_password_may(
