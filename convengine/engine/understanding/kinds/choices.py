@@ -82,8 +82,8 @@ def _find_places(chart: Chart) -> Iterator[tuple[int, int, int]]:
         number = next(iter(match.value.slots.values())) if match else 0
         if match is None or not number:
             continue
-        if match.end == at + 1 and chart.words[at].is_number:
-            counts = any(counted.end > at + 1 for counted in chart.match("number", at))
+        if chart.words[at].is_number and all(word.is_sign for word in chart.words[at + 1 : match.end]):
+            counts = any(counted.end > match.end for counted in chart.match("number", at))
             if counts or not find_telling_words(chart) <= {at}:
                 continue
         yield at, match.end, number - 1 if number > 0 else number
@@ -314,6 +314,13 @@ def _compare(index: OptionIndex, key: str) -> dict[int, float]:
         for position in index.joined[spelled] if len(spelled) >= _SHORTEST_ALIKE else ():
             points[position] = max(points.get(position, 0.0), ratio)
     return points
+
+
+def is_near(first: str, second: str) -> bool:
+    """True for two spellings of what may be the same."""
+    from rapidfuzz import fuzz
+
+    return bool(fuzz.ratio(first, second) >= TAKE)
 
 
 def _find_compound(index: OptionIndex, key: str) -> set[int]:
