@@ -1,6 +1,6 @@
 """Users and groups in the design of the admin; integrators' keys have their own page."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from django import forms
@@ -19,6 +19,8 @@ from unfold.forms import AdminPasswordChangeForm, UserChangeForm, UserCreationFo
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget
 
 from convengine.server.deployment import conf
+
+_LAST = "This is the last active administrator. Appoint another one first."
 
 
 class RightsChoices(ModelChoiceIterator):
@@ -52,13 +54,18 @@ class RightsWidget(forms.CheckboxSelectMultiple):
         return render_to_string(self.template_name, self.get_context(name, value, attrs))
 
 
+def is_last_administrator(users: Collection[int]) -> bool:
+    """Whether no active administrator is left without these users."""
+    active = set(User.objects.filter(is_superuser=True, is_active=True).values_list("pk", flat=True))
+    return bool(active) and active <= set(users)
+
+
 class UserForm(UserChangeForm):
     def clean(self) -> Any:
         """Raises ValidationError if no active administrator would be left."""
-        values, before, active = super().clean(), self.instance, User.objects.filter(is_superuser=True, is_active=True)
-        stays = values.get("is_active") and values.get("is_superuser")
-        if before.is_active and before.is_superuser and not stays and not active.exclude(pk=before.pk).exists():
-            raise forms.ValidationError("This is the last active administrator. Appoint another one first.")
+        values = super().clean()
+        if not (values.get("is_active") and values.get("is_superuser")) and is_last_administrator([self.instance.pk]):
+            raise forms.ValidationError(_LAST)
         return values
 
 
@@ -77,6 +84,13 @@ class UserAdmin(BaseUserAdmin, ModelAdmin):
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     readonly_fields = ("last_login", "date_joined")
+
+    def get_deleted_objects(self, objs: Any, request: Any) -> Any:
+        """Refuse to delete the last active administrator, like rows that others need."""
+        rows, counts, permissions, protected = super().get_deleted_objects(objs, request)
+        if is_last_administrator([user.pk for user in objs]):
+            protected = [*protected, _LAST]
+        return rows, counts, permissions, protected
 
     def formfield_for_manytomany(self, db_field: Any, request: Any, **options: Any) -> Any:
         """Groups as checkboxes, because there are few."""

@@ -100,9 +100,9 @@ class RepeatedKeyForm(_LoggedKey, ReauthenticateWebAuthnForm):
 
 
 def may_use_password(user: User) -> bool:
-    """Not where passwords are switched off, and no user of the provider: who leaves there must not stay here.
+    """False if passwords are switched off, and for users of the provider: a user who left there must not stay here.
 
-    Until an administrator is connected with the provider, those with passwords may sign in: else nobody could.
+    Until an administrator is connected with the provider, administrators may use passwords: otherwise nobody could.
     """
     chosen = conf.get("SIGN_IN")
     if user.is_superuser:

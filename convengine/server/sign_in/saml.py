@@ -135,7 +135,7 @@ def _make_settings(request: HttpRequest, *, has_provider: bool = True) -> Any:
     source = chosen["metadata"] if "://" in chosen["metadata"] else Path(chosen["metadata"]).absolute().as_uri()
     try:
         with urlopen(source, timeout=10) as page:  # noqa: S310  (the start checks the scheme)
-            provider = OneLogin_Saml2_IdPMetadataParser.parse(page.read(), entity_id=chosen["issuer"])
+            provider = OneLogin_Saml2_IdPMetadataParser.parse(page.read(), entity_id=chosen["entity"])
         return OneLogin_Saml2_Settings(options | provider)
     except (OSError, OneLogin_Saml2_Error, *UNREADABLE) as error:
         log.warning("the metadata of the identity provider cannot be read", exc_info=error)

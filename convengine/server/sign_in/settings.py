@@ -34,6 +34,12 @@ def _check_provider(issuer: str, client: str, entity: str, metadata: str) -> Non
         raise ImproperlyConfigured("CE_OIDC_CLIENT_ID must be the client's name at the OpenID provider.")
 
 
+def _check_hosts(metadata: str, hosts: list[str]) -> None:
+    """Raises ImproperlyConfigured. An assertion names its server: a pattern also accepts those for others."""
+    if metadata and any(host.startswith(("*", ".")) for host in hosts):
+        raise ImproperlyConfigured("CE_ALLOWED_HOSTS must list whole names for SAML: none may begin with “*” or “.”.")
+
+
 def add_to(settings: MutableMapping[str, Any]) -> None:
     """Add apps, middleware and settings if a variable asks for them. Raises ImproperlyConfigured."""
     issuer = environment.text("CE_OIDC_ISSUER").rstrip("/")
@@ -45,7 +51,9 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     local = environment.boolean("CE_LOCAL_SIGN_IN", True)
     second_factor = environment.one_of("CE_SECOND_FACTOR", "off", "off", "allowed", "required")
     _check_provider(issuer, client, entity, metadata)
-    issuer = issuer or entity
+    _check_hosts(metadata, settings["ALLOWED_HOSTS"])
+    # A provider may have the same name in both protocols (Keycloak does), but different IDs of its users.
+    issuer = issuer or (entity and f"saml:{entity}")
     if not issuer and not local:
         raise ImproperlyConfigured(
             "CE_LOCAL_SIGN_IN=false needs a provider (CE_OIDC_ISSUER or CE_SAML_METADATA): nobody could sign in."
@@ -55,7 +63,7 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     if missing := describe_missing("saml" if metadata else "sign-in"):
         raise ImproperlyConfigured(f"CE_OIDC_ISSUER, CE_SAML_METADATA and CE_SECOND_FACTOR: {missing}")
     chosen = {"issuer": issuer, "metadata": metadata, "label": label, "groups_claim": groups_claim, "local": local}
-    settings["CONVENGINE"]["SIGN_IN"] = {**chosen, "second_factor": second_factor}
+    settings["CONVENGINE"]["SIGN_IN"] = {**chosen, "entity": entity, "second_factor": second_factor}
     # The name of the issuer is the provider's ID, because another issuer has other accounts.
     options = {"server_url": issuer, "scope": scopes, "oauth_pkce_enabled": True}
     app = {"provider_id": issuer, "name": label, "client_id": client, "secret": secret, "settings": options}

@@ -45,6 +45,12 @@ def test_the_last_active_administrator_stays(admin: Client) -> None:
     for kept in ({"is_active": "on"}, {"is_superuser": "on"}):
         answer = admin.post(page, {**fields, **kept})
         assert "This is the last active administrator. Appoint another one first." in answer.content.decode()
+    for address, fields_of_deletion in (
+        (f"/admin/auth/user/{ada.pk}/delete/", {"post": "yes"}),
+        ("/admin/auth/user/", {"action": "delete_selected", "_selected_action": ada.pk, "post": "yes"}),
+    ):
+        answer = admin.post(address, fields_of_deletion)
+        assert "This is the last active administrator. Appoint another one first." in answer.content.decode()
     User.objects.create_superuser("bea")
     admin.post(page, {**fields, "is_superuser": "on"})
 

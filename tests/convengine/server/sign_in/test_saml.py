@@ -89,6 +89,13 @@ def test_a_session_ends_after_an_hour_or_when_the_provider_says(
     assert not visitor.is_signed_in
 
 
+def test_a_session_of_an_openid_provider_with_the_same_name_ends(scripted: tuple[ScriptedProvider, Site]) -> None:
+    provider, site = scripted
+    visitor, _ = sign_in(provider, site, user="switched")
+    site.change_sessions(lambda _: {"issuer": ENTITY})
+    assert "Your session has ended: it began at another provider." in visitor.get(RULES).text
+
+
 def test_an_administrator_connects_their_own_user(scripted: tuple[ScriptedProvider, Site]) -> None:
     provider, site = scripted
     ada = Visitor(site)
@@ -332,6 +339,10 @@ def test_a_provider_whose_metadata_cannot_be_read_is_not_reached(scripted: tuple
             "CE_SAML_METADATA must begin with https",
         ),
         ({"CE_SAML_METADATA": "/x.xml", "CE_OIDC_ISSUER": "https://a.example"}, "Users sign in through one provider"),
+        (
+            {"CE_SAML_ENTITY_ID": "x", "CE_SAML_METADATA": "/x.xml", "CE_ALLOWED_HOSTS": "a.example,.b.example"},
+            "CE_ALLOWED_HOSTS must list whole names",
+        ),
     ],
 )
 def test_variables_that_contradict_each_other_stop_the_start(variables: dict[str, str], words: str) -> None:
