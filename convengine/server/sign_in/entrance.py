@@ -154,7 +154,7 @@ def begin_sign_in(request: HttpRequest) -> HttpResponse:
     try:
         address = get_adapter().get_provider(request, issuer).redirect_from_request(request).url
     except (RequestException, KeyError, ValueError):
-        return refuse(request, "the provider cannot be reached")
+        return refuse(request, "the provider cannot be reached, or its answer cannot be read")
     return render(request, "convengine/sign_in_continue.html", {"address": address})
 
 

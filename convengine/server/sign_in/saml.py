@@ -4,7 +4,6 @@ import base64
 import time
 from pathlib import Path
 from typing import Any
-from urllib.request import urlopen
 
 import structlog
 from allauth.socialaccount.adapter import get_adapter
@@ -132,11 +131,18 @@ def _make_settings(request: HttpRequest, *, has_provider: bool = True) -> Any:
     options = {"strict": True, "sp": server, "security": _SECURITY}
     if not has_provider:
         return OneLogin_Saml2_Settings(options, sp_validation_only=True)
-    source = chosen["metadata"] if "://" in chosen["metadata"] else Path(chosen["metadata"]).absolute().as_uri()
     try:
-        with urlopen(source, timeout=10) as page:  # noqa: S310  (the start checks the scheme)
-            provider = OneLogin_Saml2_IdPMetadataParser.parse(page.read(), entity_id=chosen["entity"])
+        provider = OneLogin_Saml2_IdPMetadataParser.parse(_read(chosen["metadata"]), entity_id=chosen["entity"])
         return OneLogin_Saml2_Settings(options | provider)
     except (OSError, OneLogin_Saml2_Error, *UNREADABLE) as error:
         log.warning("the metadata of the identity provider cannot be read", exc_info=error)
         raise RequestException("the provider's metadata cannot be read") from error
+
+
+def _read(source: str) -> bytes:
+    """The metadata at an address or in a file. Raises OSError."""
+    if "://" not in source:
+        return Path(source).read_bytes()
+    # A redirect could lead to an address without HTTPS, where others could put their keys into it.
+    with get_adapter().get_requests_session() as session:
+        return bytes(session.get(source, allow_redirects=False).content)

@@ -326,7 +326,7 @@ def test_a_provider_whose_metadata_cannot_be_read_is_not_reached(scripted: tuple
     for text in ("", "<html/>", provider.file.read_text().replace(ENTITY, "urn:example:other")):
         provider.file.write_text(text)
         page = Visitor(site).post("/admin/account/provider/", "/admin/login/")
-        assert "You cannot sign in: the provider cannot be reached." in page.text, text
+        assert "its answer cannot be read" in page.text, text
     provider.write_metadata()
 
 
