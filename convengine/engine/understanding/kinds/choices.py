@@ -82,8 +82,8 @@ def _find_places(chart: Chart) -> Iterator[tuple[int, int, int]]:
         number = next(iter(match.value.slots.values())) if match else 0
         if match is None or not number:
             continue
-        if chart.words[at].is_number and all(word.is_sign for word in chart.words[at + 1 : match.end]):
-            counts = any(counted.end > match.end for counted in chart.match("number", at))
+        if match.end == at + 1 and chart.words[at].is_number:
+            counts = any(counted.end > at + 1 for counted in chart.match("number", at))
             if counts or not find_telling_words(chart) <= {at}:
                 continue
         yield at, match.end, number - 1 if number > 0 else number
