@@ -51,7 +51,6 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
     local = environment.boolean("CE_LOCAL_SIGN_IN", True)
     second_factor = environment.one_of("CE_SECOND_FACTOR", "off", "off", "allowed", "required")
     _check_provider(issuer, client, entity, metadata)
-    _check_hosts(metadata, settings["ALLOWED_HOSTS"])
     # A provider may have the same name in both protocols (Keycloak does), but different IDs of its users.
     issuer = issuer or (entity and f"saml:{entity}")
     if not issuer and not local:
@@ -62,6 +61,7 @@ def add_to(settings: MutableMapping[str, Any]) -> None:
         return
     if missing := describe_missing("saml" if metadata else "sign-in"):
         raise ImproperlyConfigured(f"CE_OIDC_ISSUER, CE_SAML_METADATA and CE_SECOND_FACTOR: {missing}")
+    _check_hosts(metadata, settings["ALLOWED_HOSTS"])
     chosen = {"issuer": issuer, "metadata": metadata, "label": label, "groups_claim": groups_claim, "local": local}
     settings["CONVENGINE"]["SIGN_IN"] = {**chosen, "entity": entity, "second_factor": second_factor}
     # The name of the issuer is the provider's ID, because another issuer has other accounts.
