@@ -49,6 +49,7 @@ def pytest_runtest_setup(item: Any) -> None:
     for marker in item.iter_markers("extra"):
         if not is_installed(marker.args[0]):
             reason = f"the extra `{marker.args[0]}` is not installed"
+            # A machine may be unable to install a program; the run names the tests that it left out.
             must_run = os.environ.get("CI") == "true" and marker.args[0] not in ONLY_TESTS
             (pytest.fail if must_run else pytest.skip)(reason)
 

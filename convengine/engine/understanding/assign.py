@@ -143,16 +143,13 @@ class _ClaimMaker:
     def _counts(self, span: Span, clause: Clause, is_meant: bool) -> bool:
         """False for a weak span that says nothing here. `is_meant`: its field was asked for, or is named."""
         begins_form = self._begins_form(span)
-        asked_field = self.form.asked_field
-        # The 4 of "no, 4" where a day was asked for is rather meant for the number that was given before.
-        corrects = clause.has("correction") and asked_field is not None and span.sort not in asked_field.sorts
         if self._begins_only(span, clause) or (begins_form and span.phrase.means == PART):
             return False
         if is_meant:
             return True
         # All that a clause wants: the "none" that leaves a field empty is no 0 for another.
         is_move = any(move.is_whole and is_within(span, move) for move in self.understanding.moves)
-        is_free = not (is_move or begins_form or (self._answers_asked(span) and not corrects))
+        is_free = not (is_move or begins_form or self._answers_asked(span))
         return is_free and (is_in_range(self.understanding, span) or self._stands_alone(span, clause))
 
     def _begins_form(self, span: Span) -> bool:

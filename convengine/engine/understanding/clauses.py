@@ -183,7 +183,7 @@ def _find_cuts(
 ) -> set[int]:
     """The words that begin a clause inside of a sentence."""
     starts = {start for start, _, _ in sentences}
-    behind = _map_behind(cues, ("filler", "courtesy", "joint", "correction"))
+    behind = _map_behind(cues, ("filler", "courtesy", "joint"))
     starts |= {behind.get(start, start) for start in starts}
     #: The words from which on something is said up to the next comma, dash or end of a sentence.
     going_on: set[int] = set()

@@ -113,9 +113,7 @@ class Explained:
         if self.form.is_opener and not self.asks_more(clause):
             return True
         own = (claim for claim in claims if claim.clause is clause)
-        is_meant = clause.has("correction") or any(
-            claim.field is self.form.asked_field or not claim.is_correction for claim in own
-        )
+        is_meant = any(claim.field is self.form.asked_field or not claim.is_correction for claim in own)
         is_wish = self.form.is_opener or (is_meant and not self.asks_more(clause))
         return is_wish and not self.list_unexplained(clause)
 

@@ -31,8 +31,6 @@ def read_free_text(
     `is_phrase`: a phrase of another intent matches the whole message.
     """
     understanding, item = explained.understanding, explained.form.asked_field
-    if item is not None and understanding.is_bare_move and _may_be_praise(understanding, item):
-        return _offer_sentence(item, understanding)
     if item is None or not understanding.words or _says_something_else(understanding, item, is_phrase):
         return None
     if is_long_text(item.spec, understanding.learned):
@@ -41,13 +39,6 @@ def read_free_text(
     if is_longer and asks_for_name(item, understanding.chart.grammar) and (name := take_name(item, explained, claims)):
         return name
     return _take_short(item, explained, claims) or _take_rest(item, explained, claims)
-
-
-def _may_be_praise(understanding: Understanding, item: FormField) -> bool:
-    """True for the "fine" that may answer how something was, and is no name and no place."""
-    grammar = understanding.chart.grammar
-    is_plain = not (asks_for_name(item, grammar) or takes_only_name(item, grammar) or list_relations(item, grammar))
-    return is_plain and all(move.kind is MoveKind.PRAISE for move in understanding.moves)
 
 
 def _take_told(item: FormField, explained: Explained, claims: Sequence[FieldClaim]) -> Taken | None:
@@ -120,7 +111,7 @@ def _is_stated(explained: Explained, claims: Sequence[FieldClaim], start: int, e
     """True for words of clauses that state, without a value of another field."""
     clauses = [clause for clause in explained.understanding.clauses if clause.start < end and start < clause.end]
     states = all(clause.force is Force.STATES for clause in clauses)
-    has_value = any(claim.span.start < end and start < claim.span.end for claim in claims)
+    has_value = any(claim.span.start in range(start, end) for claim in claims)
     return states and not has_value and _begins_and_ends(explained, start, end)
 
 

@@ -15,7 +15,7 @@ from convengine.engine.understanding.meant_options import offer_meant_option
 from convengine.engine.understanding.moves import Move, MoveKind
 from convengine.engine.understanding.reading import Offered, Reading, RefusedText, Taken
 from convengine.engine.understanding.span import Finder, RefusalReason, Situation, Sort
-from convengine.engine.understanding.unasked_texts import list_corrected_texts, list_labelled_texts, list_related_texts
+from convengine.engine.understanding.unasked_texts import list_labelled_texts, list_related_texts
 from convengine.engine.understanding.understand import Understanding
 from convengine.engine.understanding.words import cover
 from convengine.engine.understanding.yes_no_answers import answer_yes_or_no
@@ -44,8 +44,7 @@ def read_into_form(
     results = answer_yes_or_no(explained, claims, results)
     results += list_labelled_texts(understanding, form, labels, _list_touched(results))
     results += _list_unread(understanding, form, labels, _list_touched(results))
-    corrected = [*list_corrected_texts(explained, claims, results)]
-    texts = corrected or _list_free_text(explained, claims, results, is_phrase)
+    texts = _list_free_text(explained, claims, results, is_phrase)
     results = [result for result in results if _counts_beside(explained, texts, result)]
     results += texts
     results += list_related_texts(explained, claims, results)

@@ -159,8 +159,6 @@ class TextWords:
         if start in self._begins or not start:
             return False
         before = self._words[start - 1]
-        if self._chart.text[before.start].isupper() and self._chart.match_exactly("short_article", start - 1):
-            return self._chart.text[self._words[start].start].isupper()  # "The Fat Duck, High Street"
         is_name = before.is_number or self._words[start].is_number or self._chart.text[before.start].isupper()
         if self._is_joint(start - 1) and start > 1 and start - 1 not in self._begins:
             is_small = start - 2 in self._small or start - 2 in self._talk

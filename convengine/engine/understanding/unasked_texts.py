@@ -4,10 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from convengine.engine.understanding.assign import FieldClaim, is_text
 from convengine.engine.understanding.clauses import Clause, Force
-from convengine.engine.understanding.decide import CORRECTION, Explained
+from convengine.engine.understanding.decide import Explained
 from convengine.engine.understanding.form import FormField, OpenForm
 from convengine.engine.understanding.free_text import RELATION, TEXT, has_number
-from convengine.engine.understanding.kinds.choices import is_near
 from convengine.engine.understanding.labels import (
     STREET,
     FieldLabel,
@@ -19,7 +18,6 @@ from convengine.engine.understanding.labels import (
 )
 from convengine.engine.understanding.left_over import LeftOver, LeftOverPiece
 from convengine.engine.understanding.long_texts import is_long_text
-from convengine.engine.understanding.moves import MoveKind
 from convengine.engine.understanding.principles import Principle, holds
 from convengine.engine.understanding.reading import Offered, RefusedText, Taken
 from convengine.engine.understanding.text_words import TextWords
@@ -59,24 +57,6 @@ def _find_unasked(explained: Explained, touched: set[str]) -> dict[FormField, fr
         for item in untouched
         if is_text(item) and not is_long_text(item.spec, explained.understanding.learned)
     }
-
-
-def list_corrected_texts(
-    explained: Explained, claims: Sequence[FieldClaim], results: Sequence[Taken | Offered | RefusedText]
-) -> Iterator[Taken]:
-    """Texts beside a word of correction that are nearly spelled like the one that a field holds: "sorry, Ann Hall"."""
-    understanding, form = explained.understanding, explained.form
-    if understanding.find_move(MoveKind.CORRECT) is None:
-        return
-    touched = {item.field for item in results if not isinstance(item, Offered)}
-    held = {item.path: str(form.held[item.path]) for item in form.fields if is_text(item) and item.path in form.held}
-    for piece in LeftOver(explained, claims).pieces:
-        first, last = understanding.find_position(piece.start, piece.end)
-        text = understanding.text[first:last]
-        near = [path for path, value in held.items() if value != text and is_near(text.lower(), value.lower())]
-        if len(near) == 1 and near[0] not in touched:
-            touched.add(near[0])
-            yield Taken(near[0], text, first, last, CORRECTION, is_echoed=True)
 
 
 def list_labelled_texts(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from convengine.engine.understanding.assign import FieldClaim
 from convengine.engine.understanding.clauses import Clause, Force
-from convengine.engine.understanding.decide import ASKED, CORRECTION, Explained
+from convengine.engine.understanding.decide import ASKED, Explained
 from convengine.engine.understanding.field import Kind
 from convengine.engine.understanding.form import FormField
 from convengine.engine.understanding.kinds.yes_no import NAMED
@@ -46,18 +46,10 @@ def answer_yes_or_no(
         return list(results)
     own = [item for item in results if item.field == asked_field.path]
     answers = _list_answers(explained.understanding) or _list_said_again(explained, is_named=bool(own))
-    if any(isinstance(item, Taken) and item.by == CORRECTION for item in results):
-        answers = _list_besides_corrections(explained.understanding, answers)
     if not answers:
         return list(results)
     answered = _list_results(explained, claims, asked_field, answers)
     return [*(item for item in results if item not in own), *answered]
-
-
-def _list_besides_corrections(understanding: Understanding, answers: Sequence[_Answer]) -> list[_Answer]:
-    """The answers but for the "no" of "actually no, the 5th": it is for the value that changes."""
-    corrections = [move for move in understanding.moves if move.kind is MoveKind.CORRECT]
-    return [it for it in answers if not any(it.start <= move.end and move.start <= it.end for move in corrections)]
 
 
 def _list_results(
@@ -109,11 +101,10 @@ def _has(understanding: Understanding, move: Move, name: str) -> bool:
 
 
 def _list_edges(understanding: Understanding) -> Iterator[_Answer]:
-    """The yes or no that begins or ends a message, or ends its first clause, and says more: "no booze", "floor yes"."""
-    clauses = understanding.clauses
-    stating = [clause for clause in clauses if clause.force in (Force.STATES, Force.DENIES)]
-    ends = [(clause, clause.start) for clause in stating if clause is clauses[0]]
-    ends += [(clause, clause.end - 1) for clause in stating if clause in (clauses[0], clauses[-1])]
+    """The yes or no that begins or ends a message, in a clause which states something: "no booze", "floor yes"."""
+    stating = [clause for clause in understanding.clauses if clause.force in (Force.STATES, Force.DENIES)]
+    ends = [(clause, clause.start) for clause in stating if clause is understanding.clauses[0]]
+    ends += [(clause, clause.end - 1) for clause in stating if clause is understanding.clauses[-1]]
     for at in dict.fromkeys(at for _, at in ends):
         if match := understanding.chart.match_exactly("opening", at):
             yield _Answer(match.value == "yes", at, match.end, is_plain=False, opens=True)

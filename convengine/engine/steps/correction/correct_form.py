@@ -193,11 +193,7 @@ def _settle_offer(session: Session, turn: Turn, row: OutputSchema, form: Form, *
         # The question follows, in other words than at first.
         is_missed = state.asked_field in offered
         return _route(update_dialogue(session, misses=state.misses + is_missed), turn, row, form)
-    asked_field = form.field(state.asked_field or "")
-    passed = set(offered)
-    if asked_field is not None and asked_field.spec.kind is Kind.YES_NO:
-        passed.add(asked_field.path)  # The yes is for the offer.
-    besides = (item for item in read_message(session, turn, row).taken if item.field not in passed)
+    besides = (item for item in read_message(session, turn, row).taken if item.field not in offered)
     reading = Reading((*(Taken(path, value, 0, 0, OFFER) for path, value in offered.items()), *besides))
     reading = check_reading(session, turn, row, form, reading)
     session = _route(store_reading(session, form, reading), turn, row, form)

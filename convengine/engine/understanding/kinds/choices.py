@@ -316,13 +316,6 @@ def _compare(index: OptionIndex, key: str) -> dict[int, float]:
     return points
 
 
-def is_near(first: str, second: str) -> bool:
-    """True for two spellings of what may be the same."""
-    from rapidfuzz import fuzz
-
-    return bool(fuzz.ratio(first, second) >= TAKE)
-
-
 def _find_compound(index: OptionIndex, key: str) -> set[int]:
     """The options of a long word that begins or ends with one of their words: "Zahnreinigung"."""
     sizes = range(SHORTEST_PART + 1, min(len(key), index.longest + 1))

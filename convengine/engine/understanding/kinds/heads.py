@@ -64,7 +64,7 @@ def list_counts(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequenc
     elif "loose" in slots and not _counts_people(chart, span, specs):
         return _list_loose(chart, span, specs)
     is_person = span.phrase.means == "heads" or str(slots.get("counter", "")).startswith(PERSON)
-    return [] if is_person and _has_others(chart, span, specs) else [span]
+    return [] if is_person and _has_others(chart, span) else [span]
 
 
 def _list_loose(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> Sequence[Span]:
@@ -110,16 +110,12 @@ def _is_hour(chart: Chart, span: Span) -> bool:
     return "hour" in span.phrase.slots and bool(hours) and min(hours) <= _LAST_HOUR
 
 
-def _has_others(chart: Chart, span: Span, specs: Sequence[FieldSpec]) -> bool:
-    """True for the "just me" of "just me and my friends": how many? "My name" is a field's."""
+def _has_others(chart: Chart, span: Span) -> bool:
+    """True for the "just me" of "just me and my friends": how many friends?"""
     behind = max((match.end for match in chart.match("joint", span.end)), default=0)
     before = span.start - 2 if span.start > 1 and chart.match("joint", span.start - 1) else -1
     people = ("possessive", "relative", "relatives", "self")
-    names = {name for spec in specs for name in spec.names}
-    is_field = bool(behind and chart.match("possessive", behind)) and not names.isdisjoint(
-        word.key for word in chart.words[behind + 1 : behind + 2]
-    )
-    return bool(behind and not is_field and any(chart.match(name, behind) for name in people)) or (
+    return bool(behind and any(chart.match(name, behind) for name in people)) or (
         before >= 0 and any(chart.match(name, before) for name in ("relative", "relatives", "counter"))
     )
 

@@ -241,12 +241,10 @@ def _find_end(chart: Chart, start: int, *, is_sure: bool) -> int:
 
 
 def _joins(chart: Chart, at: int) -> bool:
-    """True for the hyphen of "Anna-Lena", the full stop of "J. Pike" and "Dr. Pike", and "&" before a capital."""
+    """True for the hyphen of "Anna-Lena" and the full stop of "J. Pike" and "Dr. Pike"."""
     words = chart.words
-    if at + 1 >= len(words) or not words[at + 1].key[0].isalpha():
+    if at + 1 >= len(words) or not words[at + 1].key[0].isalpha() or not words[at].is_glued:
         return False
-    if not words[at].is_glued:
-        return words[at].key == "&" and _is_capital(chart, at + 1)
     is_short = words[at - 1].end - words[at - 1].start == 1 or bool(chart.match("title_word", at - 1))
     is_initial = words[at].key == "." and is_short
     return (words[at].key == "-" and words[at + 1].is_glued) or (is_initial and _is_capital(chart, at + 1))

@@ -1,4 +1,4 @@
-"""Sign-in by SAML: what a user can do, and answers that are refused in words, of which nothing is stored."""
+"""Sign-in by SAML: what users can do, and wrong answers. Each is refused in words, and nothing of it is stored."""
 
 import html
 import re
