@@ -24,6 +24,7 @@ from tests.convengine.server.sign_in.site import LABEL, PASSWORD, Site, Visitor,
 from tests.convengine.server.sign_in.test_policies import run
 from tests.convengine.server.sign_in.test_provider import compare_rights, list_groups
 from tests.convengine.server.sign_in.test_refused_answers import ELSEWHERE
+from tests.fakes.http_server import Reply, serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.extra("saml")]
 RULES = "/admin/config_admin/cerule/"
@@ -328,6 +329,14 @@ def test_a_provider_whose_metadata_cannot_be_read_is_not_reached(scripted: tuple
         page = Visitor(site).post("/admin/account/provider/", "/admin/login/")
         assert "its answer cannot be read" in page.text, text
     provider.write_metadata()
+
+
+def test_the_metadata_is_read_from_no_other_address() -> None:
+    with serving() as other, serving(Reply(302, b"<named/>", {"Location": other.address})) as named:
+        code = f"from convengine.server.sign_in.saml import _read; print(_read('{named.address}'))"
+        variables = {"CE_SAML_ENTITY_ID": ENTITY, "CE_SAML_METADATA": "/x.xml", "CE_ALLOWED_HOSTS": "a.example"}
+        assert "<named/>" in run("shell", "-v0", "-c", code, **variables).stdout
+        assert named.asked and not other.asked
 
 
 @pytest.mark.parametrize(
