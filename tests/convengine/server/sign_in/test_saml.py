@@ -336,7 +336,8 @@ def test_the_metadata_is_read_from_no_other_address() -> None:
         code = f"from convengine.server.sign_in.saml import _read; print(_read('{named.address}'))"
         variables = {"CE_SAML_ENTITY_ID": ENTITY, "CE_SAML_METADATA": "/x.xml", "CE_ALLOWED_HOSTS": "a.example"}
         assert "<named/>" in run("shell", "-v0", "-c", code, **variables).stdout
-        assert named.asked and not other.asked
+        assert named.asked
+        assert not other.asked
 
 
 @pytest.mark.parametrize(
