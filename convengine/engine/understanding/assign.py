@@ -149,7 +149,7 @@ class _ClaimMaker:
             return True
         # All that a clause wants: the "none" that leaves a field empty is no 0 for another.
         is_move = any(move.is_whole and is_within(span, move) for move in self.understanding.moves)
-        is_free = not (is_move or begins_form or self._answers_asked(span))
+        is_free = not (is_move or begins_form or self._answers_asked(span, clause))
         return is_free and (is_in_range(self.understanding, span) or self._stands_alone(span, clause))
 
     def _begins_form(self, span: Span) -> bool:
@@ -159,18 +159,18 @@ class _ClaimMaker:
 
     def _begins_only(self, span: Span, clause: Clause) -> bool:
         """True for a small word that is a time only by itself: the "now" of "now I need another table"."""
-        fillers = [cue for cue in clause.cues if cue.name == "filler"]
-        if span.sort is Sort.NUMBER or not any(is_within(span, cue) for cue in fillers):
-            return False
-        return not self._covers(clause, cover(clause.cues))
+        is_filler = any(cue.name == "filler" and is_within(span, cue) for cue in clause.cues)
+        return is_filler and span.sort is not Sort.NUMBER and not self._covers(clause, cover(clause.cues))
 
-    def _answers_asked(self, span: Span) -> bool:
-        """True for a bare number where a text, or another number, day or time was asked for: it is for that."""
+    def _answers_asked(self, span: Span, clause: Clause) -> bool:
+        """True for a bare number where a text, another number, a day or a time was asked for, if it corrects none."""
         asked_field = self.form.asked_field
         if asked_field is None or span.sort is not Sort.NUMBER:
             return False
+        # Where no number was asked for, the 6 of "sorry 6" is for one that was said before.
+        corrects = clause.has("correction") and Sort.NUMBER not in asked_field.sorts
         takes_text = is_text(asked_field) and holds(Principle.ASKED_TEXTS)
-        return takes_text or not _NUMERIC.isdisjoint(asked_field.sorts)
+        return not corrects and (takes_text or not _NUMERIC.isdisjoint(asked_field.sorts))
 
     def _stands_alone(self, span: Span, clause: Clause) -> bool:
         """True when the clause says only plain values and this one, which has no slip and is no small word."""
@@ -198,8 +198,7 @@ def _compare(form: OpenForm, claims: Sequence[FieldClaim], claim: FieldClaim) ->
     rivals, rank = [other for other in same if other.score >= claim.score], _rank(form, claim)
     if claim.is_correction and rivals and all(other.is_correction and rank < _rank(form, other) for other in rivals):
         return replace(claim, is_doubtful=True)
-    strongest = max((other.score for other in rivals), default=-1)
-    if strongest >= (claim.score if claim.span.is_weak else ASKED_TIE):
+    if any(claim.span.is_weak or other.score >= ASKED_TIE for other in rivals):
         return None
     return replace(claim, is_doubtful=claim.is_doubtful or _has_more_fields(claims, claim))
 
