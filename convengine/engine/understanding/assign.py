@@ -125,9 +125,8 @@ class _ClaimMaker:
     def _is_chosen_anew(self, span: Span, clause: Clause) -> bool:
         """True at the summary for a name, or a word of an option, that is all of a clause beside a correction."""
         may_stand_alone = span.phrase.means == PART or span.sort is Sort.PERSON
-        if not (self.form.is_confirming and may_stand_alone and self._stands_alone(span, clause)):
-            return False
-        return self.form.asks_what_to_change or self.understanding.find_move(*CORRECTIONS) is not None
+        stands_alone = self.form.is_confirming and may_stand_alone and self._stands_alone(span, clause)
+        return stands_alone and (self.form.asks_what_to_change or bool(self.understanding.find_move(*CORRECTIONS)))
 
     def _answers_again(self, span: Span, clause: Clause) -> bool:
         """True for "change breakfast to no", at the summary for "with breakfast" and "breakfast: no", too.
@@ -163,14 +162,14 @@ class _ClaimMaker:
         return is_filler and span.sort is not Sort.NUMBER and not self._covers(clause, cover(clause.cues))
 
     def _answers_asked(self, span: Span, clause: Clause) -> bool:
-        """True for a bare number where a text, another number, a day or a time was asked for, if it corrects none."""
+        """True for a bare number where a text, another number, a day or a time was asked for: it is for that."""
         asked_field = self.form.asked_field
         if asked_field is None or span.sort is not Sort.NUMBER:
             return False
-        # Where no number was asked for, the 6 of "sorry 6" is for one that was said before.
-        corrects = clause.has("correction") and Sort.NUMBER not in asked_field.sorts
+        is_earlier = clause.has("correction") and Sort.NUMBER not in asked_field.sorts
         takes_text = is_text(asked_field) and holds(Principle.ASKED_TEXTS)
-        return not corrects and (takes_text or not _NUMERIC.isdisjoint(asked_field.sorts))
+        is_for_asked = takes_text or not _NUMERIC.isdisjoint(asked_field.sorts)
+        return is_for_asked and not (is_earlier and holds(Principle.CORRECTED_NUMBERS))
 
     def _stands_alone(self, span: Span, clause: Clause) -> bool:
         """True when the clause says only plain values and this one, which has no slip and is no small word."""

@@ -24,6 +24,8 @@ class Principle(StrEnum):
     ASKED_TEXTS = "asked-texts"
     #: Of a sentence, a short text takes a name, a code, or what stands behind a frame or a relation, and nothing else.
     MARKED_TEXTS = "marked-texts"
+    #: A bare number beside a word of correction is for one said before, where no number is asked for.
+    CORRECTED_NUMBERS = "corrected-numbers"
     #: A short text in a sentence has all words that belong to it, and an address its parts behind commas.
     WHOLE_TEXTS = "whole-texts"
     #: Where a name is asked for, it is looked for in each part of the answer, without the small words around it.

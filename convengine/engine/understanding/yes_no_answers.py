@@ -101,11 +101,10 @@ def _has(understanding: Understanding, move: Move, name: str) -> bool:
 
 
 def _list_edges(understanding: Understanding) -> Iterator[_Answer]:
-    """The yes or no that begins or ends a message, in a clause which states something: "no booze", "floor yes"."""
-    stating = [clause for clause in understanding.clauses if clause.force in (Force.STATES, Force.DENIES)]
-    ends = [(clause, clause.start) for clause in stating if clause is understanding.clauses[0]]
-    ends += [(clause, clause.end - 1) for clause in stating if clause is understanding.clauses[-1]]
-    for at in dict.fromkeys(at for _, at in ends):
+    """The first or last word of a message, if it is a yes or no and its clause states or denies more: "no booze"."""
+    ends = [(clause, clause.start) for clause in understanding.clauses[:1]]
+    ends += [(clause, clause.end - 1) for clause in understanding.clauses[-1:]]
+    for at in dict.fromkeys(at for clause, at in ends if clause.force in (Force.STATES, Force.DENIES)):
         if match := understanding.chart.match_exactly("opening", at):
             yield _Answer(match.value == "yes", at, match.end, is_plain=False, opens=True)
 

@@ -111,7 +111,7 @@ def _is_hour(chart: Chart, span: Span) -> bool:
 
 
 def _has_others(chart: Chart, span: Span) -> bool:
-    """True for the "just me" of "just me and my friends": how many friends?"""
+    """True if people are joined to a count, but not counted themselves: "just me and my friends"."""
     behind = max((match.end for match in chart.match("joint", span.end)), default=0)
     before = span.start - 2 if span.start > 1 and chart.match("joint", span.start - 1) else -1
     people = ("possessive", "relative", "relatives", "self")

@@ -241,7 +241,7 @@ def _find_end(chart: Chart, start: int, *, is_sure: bool) -> int:
 
 
 def _joins(chart: Chart, at: int) -> bool:
-    """True for the hyphen of "Anna-Lena" and the full stop of "J. Pike" and "Dr. Pike"."""
+    """True for a sign inside a name: a hyphen between words, or a full stop behind an initial or a title."""
     words = chart.words
     if at + 1 >= len(words) or not words[at + 1].key[0].isalpha() or not words[at].is_glued:
         return False
